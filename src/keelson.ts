@@ -13,11 +13,13 @@ import {
   ruleObjectsOf,
 } from "./entity/index.ts";
 import {
+  type AddedIn,
   type App,
   createApp,
   createPlugin,
   type Driver,
   type DriverContext,
+  type EntitiesWith,
   type IdGenerator,
   type InProcessClient,
   type Plugin,
@@ -92,10 +94,11 @@ export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
   ]);
 }
 
-type PluginChoice = readonly Plugin[] | ((defaults: PluginList) => Iterable<Plugin>);
-
-/** What `keelson()` takes. Only `entities` is needed. */
-export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonly EntityLike[]> {
+/** What `keelson()` takes. Only `entities` is needed. @typeParam TPlugins its list of plugins */
+export interface KeelsonConfig<
+  TEntities extends readonly EntityLike[] = readonly EntityLike[],
+  TPlugins extends Iterable<Plugin> = Iterable<Plugin>,
+> {
   /** Definitions, or builders that are not built yet. */
   readonly entities: TEntities;
   /** @default a SQLite file under .keelson/ */
@@ -103,7 +106,7 @@ export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonl
   /** First segment(s) of entity routes. @default "/api" */
   readonly apiPrefix?: string;
   /** Appended to the default plugins; a function decides everything. */
-  readonly plugins?: PluginChoice;
+  readonly plugins?: (TPlugins & readonly Plugin[]) | ((defaults: PluginList) => TPlugins);
   /**
    * Finds the caller; null for an anonymous one. An adapter's own `getUser` wins; a plugin that brings one, such as
    * `jwtAuth`, excludes it.
@@ -184,9 +187,10 @@ export interface Keelson<TEntities extends readonly EntityLike[] = readonly Enti
 }
 
 /** The configuration, typed. */
-export function defineConfig<const TEntities extends readonly EntityLike[]>(
-  config: KeelsonConfig<TEntities>,
-): KeelsonConfig<TEntities> {
+export function defineConfig<
+  const TEntities extends readonly EntityLike[],
+  const TPlugins extends Iterable<Plugin> = readonly Plugin[],
+>(config: KeelsonConfig<TEntities, TPlugins>): KeelsonConfig<TEntities, TPlugins> {
   return config;
 }
 
@@ -203,10 +207,11 @@ function reporting(problems: readonly string[]): Plugin {
  * @example
  * const api = keelson({ entities: [user, post], getUser: (request) => findUser(request.headers.get("authorization")) })
  */
-export function keelson<const TEntities extends readonly EntityLike[]>(
-  given: KeelsonConfig<TEntities>,
-): Keelson<TEntities> {
-  const { config, problems } = checkConfig(given);
+export function keelson<
+  const TEntities extends readonly EntityLike[],
+  const TPlugins extends Iterable<Plugin> = readonly Plugin[],
+>(given: KeelsonConfig<TEntities, TPlugins>): Keelson<EntitiesWith<TEntities, AddedIn<TPlugins>>> {
+  const { config, problems } = checkConfig(given as KeelsonConfig);
   const {
     plugins,
     driver,
@@ -251,7 +256,7 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
     hasService: (name: string) => container.has(name),
   };
   // The kernel is untyped by entity; TEntities has the types.
-  return Object.freeze(app) as unknown as Keelson<TEntities>;
+  return Object.freeze(app) as unknown as Keelson<EntitiesWith<TEntities, AddedIn<TPlugins>>>;
 }
 
 /** A journal where an action is a workflow; encrypted where there is something to encrypt, and so a key. */

@@ -1,5 +1,6 @@
 import type { AnyEntity } from "./entity-definition.ts";
 import type { AnyField } from "./field-modifiers.ts";
+import type { Metadata } from "./metadata.ts";
 import type { RuleRef } from "./rule-ref.ts";
 
 type Row = Record<string, unknown>;
@@ -35,8 +36,8 @@ export interface PlainActionContext {
 /** Fields of an action's input, query or output. */
 export type ActionFields = Readonly<Record<string, AnyField>>;
 
-/** What documentation says about an action. */
-export interface ActionMeta {
+/** What documentation says about an action, and what plugins read. */
+export interface ActionMeta extends Partial<Metadata> {
   readonly summary?: string | undefined;
   readonly description?: string | undefined;
   readonly tags?: readonly string[] | undefined;

@@ -1,6 +1,7 @@
 import type { AnyField, FieldFlag } from "./field-modifiers.ts";
 import type { JsonPath } from "./kinds/json.ts";
 import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
+import type { GivenMetadata } from "./metadata.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
 
 /** The four kinds of access that rules are about. */
@@ -115,6 +116,8 @@ export interface EntityDefinition<
   readonly minGroup?: number;
   readonly indexes: readonly (readonly string[])[];
   readonly uniques: readonly (readonly string[])[];
+  /** What plugins read. */
+  readonly meta?: GivenMetadata;
 }
 
 /** Any entity definition, whatever its fields. */

@@ -16,6 +16,7 @@ import type { InferEntityData } from "./infer.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import { idKind, idKindOf } from "./kinds/index.ts";
 import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
+import { type Metadata, withMetadata } from "./metadata.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
 import { ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
@@ -224,6 +225,14 @@ export class EntityBuilder<
   /** No two records share this combination of columns. */
   unique(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ uniques: Object.freeze([...this.#draft.uniques, Object.freeze([...columns])]) });
+  }
+
+  /** A value for a plugin, which finds it in the definition. */
+  meta<K extends keyof Metadata>(
+    key: K,
+    value: Metadata[K],
+  ): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
+    return this.#with({ meta: withMetadata(this.#draft.meta, key, value) });
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { FieldDefinition } from "./kinds/kind.ts";
+import type { Metadata } from "./metadata.ts";
 import type { RuleRef } from "./rule-ref.ts";
 import type { SearchOptions } from "./search-words.ts";
 
@@ -47,6 +48,8 @@ export interface Field<T, F extends FieldFlag = never> extends AnyField {
   describe(text: string): Field<T, F>;
   /** A value for documentation. */
   example(value: T): Field<T, F>;
+  /** A value for a plugin, which finds it in the field's definition. */
+  meta<K extends keyof Metadata>(key: K, value: Metadata[K]): Field<T, F>;
 }
 
 /** Modifiers of the kinds that have no bounds, formats or lengths. */
@@ -72,6 +75,7 @@ export interface NumberField<F extends FieldFlag = never> extends Field<number, 
   computed(): NumberField<F | "readonly">;
   describe(text: string): NumberField<F>;
   example(value: number): NumberField<F>;
+  meta<K extends keyof Metadata>(key: K, value: Metadata[K]): NumberField<F>;
   /** Smallest value allowed. */
   min(n: number, message?: string): NumberField<F>;
   /** Largest value allowed. */
@@ -99,6 +103,7 @@ export interface ExactField<T, N, F extends FieldFlag = never> extends Field<T, 
   computed(): ExactField<T, N, F | "readonly">;
   describe(text: string): ExactField<T, N, F>;
   example(value: T): ExactField<T, N, F>;
+  meta<K extends keyof Metadata>(key: K, value: Metadata[K]): ExactField<T, N, F>;
   /** Smallest value allowed. */
   min(n: N, message?: string): ExactField<T, N, F>;
   /** Largest value allowed. */
@@ -126,6 +131,7 @@ export interface StringField<F extends FieldFlag = never> extends Field<string, 
   computed(): StringField<F | "readonly">;
   describe(text: string): StringField<F>;
   example(value: string): StringField<F>;
+  meta<K extends keyof Metadata>(key: K, value: Metadata[K]): StringField<F>;
   /** Shortest length allowed. */
   min(n: number, message?: string): StringField<F>;
   /** Longest length allowed. */

@@ -2,6 +2,7 @@ import type { AnyField } from "./field-modifiers.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import { arrayKind } from "./kinds/array.ts";
 import { type Bound, type FieldDefinition, type FieldKind, plainField } from "./kinds/kind.ts";
+import { type Metadata, withMetadata } from "./metadata.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 import type { SearchOptions } from "./search-words.ts";
 
@@ -101,6 +102,9 @@ class FieldNode implements AnyField {
   }
   example(value: unknown): FieldNode {
     return this.#with({ example: value });
+  }
+  meta(key: string, value: unknown): FieldNode {
+    return this.#with({ meta: withMetadata(this.definition.meta, key, value) });
   }
   min(n: number, message?: string): FieldNode {
     return this.#isExact ? this.#exact("least", n, message) : this.#with({ min: this.#bound(n, message) });

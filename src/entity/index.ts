@@ -102,6 +102,7 @@ export {
   type Provider,
   plainField,
 } from "./kinds/kind.ts";
+export type { Metadata } from "./metadata.ts";
 export { createModel, type EntityModel, reachesOwnKind } from "./model.ts";
 export { isFreeName } from "./problems.ts";
 export {

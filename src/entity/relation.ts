@@ -1,4 +1,5 @@
 import type { AnyEntity } from "./entity-definition.ts";
+import { type GivenMetadata, type Metadata, withMetadata } from "./metadata.ts";
 
 /** The types of relations. */
 export type RelationType = "belongsTo" | "hasMany" | "hasOne" | "manyToMany";
@@ -26,6 +27,8 @@ export interface RelationDefinition {
   readonly column?: string;
   /** manyToMany: the table of its pairs. */
   readonly through?: PairTable;
+  /** What plugins read. */
+  readonly meta?: GivenMetadata;
 }
 
 /** The table of a manyToMany relation's pairs, where it is not one that Keelson names. */
@@ -83,6 +86,8 @@ export interface Relation<
    * other one. When both sides declare the relation, one of them says so.
    */
   through(table: string, columns: Omit<PairTable, "table">): Relation<TType, TTarget, F, TKey>;
+  /** A value for a plugin, which finds it in the relation's definition. */
+  meta<K extends keyof Metadata>(key: K, value: Metadata[K]): Relation<TType, TTarget, F, TKey>;
 }
 
 class RelationNode implements AnyRelation {
@@ -122,6 +127,9 @@ class RelationNode implements AnyRelation {
   }
   through(table: string, columns: Omit<PairTable, "table">): RelationNode {
     return this.#with({ through: Object.freeze({ table, ...columns }) });
+  }
+  meta(key: string, value: unknown): RelationNode {
+    return this.#with({ meta: withMetadata(this.relation.meta, key, value) });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../entity/index.ts";
-import { ValidationFailedError, type ValidationIssue } from "../kernel/index.ts";
+import { type BodyReading, ValidationFailedError, type ValidationIssue } from "../kernel/index.ts";
 import type { RouteContext, RouteInput } from "./operation/route.ts";
 import type { RouteDescription } from "./operation/route-description.ts";
 
@@ -20,11 +20,23 @@ interface InputIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What the handler of an endpoint gets: parameters and body as their schemas say. */
+/** What an endpoint's body may be: JSON of a schema, bytes, or a form. */
+type BodyOption = InputSchema<unknown> | BodyReading | undefined;
+/** What `body()` gives. */
+type BodyOf<B> =
+  B extends InputSchema<infer T>
+    ? T
+    : B extends { readonly as: "raw" }
+      ? AsyncIterable<Uint8Array>
+      : B extends { readonly as: "multipart" }
+        ? FormData
+        : unknown;
+
+/** What the handler of an endpoint gets: parameters and body as the endpoint says. */
 export type EndpointContext<P, B> = Omit<RouteContext, "params" | "body"> & {
   readonly params: P;
-  /** The JSON body, checked on first call. @throws 400, 413, 415 */
-  body(): Promise<B>;
+  /** The body, read on first call. @throws 400, 413, 415 */
+  body(): Promise<BodyOf<B>>;
 };
 
 /**
@@ -33,15 +45,15 @@ export type EndpointContext<P, B> = Omit<RouteContext, "params" | "body"> & {
  * @typeParam P the parameters of its path
  * @typeParam B its body
  */
-export interface EndpointConfig<S = unknown, P = Readonly<Record<string, string>>, B = unknown>
-  extends Pick<RouteInput, "meta" | "describe" | "early" | "readsBody" | "transactional"> {
+export interface EndpointConfig<S = unknown, P = Readonly<Record<string, string>>, B = BodyOption>
+  extends Pick<RouteInput, "meta" | "describe" | "early" | "errorFormat" | "transactional"> {
   /** @default "GET" */
   readonly method?: string | undefined;
   readonly rules?: readonly (string | { readonly name: string })[] | undefined;
   /** What the parameters of the path must be; others are 400 before the handler runs. @default any text */
   readonly params?: InputSchema<P> | undefined;
-  /** What the JSON body must be; others are 400. @default any JSON */
-  readonly body?: InputSchema<B> | undefined;
+  /** What the JSON body must be, others are 400; or how a body that is not JSON is read, with its limits. @default any JSON */
+  readonly body?: B;
   /** @param state what the plugin's `setup` returned */
   handler(context: EndpointContext<P, B>, state: S): unknown;
 }
@@ -49,42 +61,50 @@ export interface EndpointConfig<S = unknown, P = Readonly<Record<string, string>
 /** An endpoint with its path, from the root of the server. */
 export interface Endpoint<S = unknown> extends Omit<EndpointConfig<S>, "params" | "body" | "handler"> {
   readonly path: string;
+  readonly body?: BodyReading | undefined;
   handler(context: RouteContext, state: S): unknown;
 }
 
 /**
  * An endpoint of a plugin. Without `rules` it is denied to all callers.
- * @param path from the root of the server, as in `/reports/:year`
+ * @param path from the root of the server, as in `/reports/:year`; `/files/:path+` has all that follows, and
+ *   `/orders/:id:archive` ends in a verb
  * @param config method, rules, schemas and handler
  * @example endpoint("/reports/:year", { rules: ["admin"], params: z.object({ year: z.coerce.number() }), handler: ({ params }) => report(params.year) })
  */
-export function endpoint<S = unknown, P = Readonly<Record<string, string>>, B = unknown>(
+export function endpoint<S = unknown, P = Readonly<Record<string, string>>, const B extends BodyOption = BodyOption>(
   path: string,
   { params, body, handler, ...config }: EndpointConfig<S, P, B>,
 ): Endpoint<S> {
-  const own = { method: "GET", ...config, path };
+  const schema = isSchema(body) ? body : undefined;
+  const reading = isSchema(body) ? undefined : (body as BodyReading | undefined);
+  const described = body === undefined ? {} : { describe: () => describeBody(schema, reading) };
+  const own = { method: "GET", ...described, ...(reading === undefined ? {} : { body: reading }), ...config, path };
   // Missing handlers are reported by the app, with all other problems.
   if (typeof handler !== "function") return Object.freeze({ ...own, handler });
-  const describe = body === undefined ? {} : { describe: () => describeBody(body) };
   return Object.freeze({
-    ...describe,
     ...own,
     handler: (call: RouteContext, state: S): unknown => {
-      if (params === undefined && body === undefined) return handler(call as EndpointContext<P, B>, state);
-      return checkedCall(call, params, body).then((checked) => handler(checked, state));
+      if (params === undefined && schema === undefined) return handler(call as EndpointContext<P, B>, state);
+      return checkedCall(call, params, schema).then((checked) => handler(checked as EndpointContext<P, B>, state));
     },
   });
 }
 
-async function checkedCall<P, B>(
+function isSchema(body: unknown): body is InputSchema<unknown> {
+  // A function, too: types of ArkType are.
+  return body !== null && body !== undefined && "~standard" in (body as object);
+}
+
+async function checkedCall(
   call: RouteContext,
-  params: InputSchema<P> | undefined,
-  body: InputSchema<B> | undefined,
-): Promise<EndpointContext<P, B>> {
-  const found = params === undefined ? (call.params as P) : await check(params, call.params);
-  const read = async (): Promise<B> => {
+  params: InputSchema<unknown> | undefined,
+  body: InputSchema<unknown> | undefined,
+): Promise<Omit<RouteContext, "params"> & { readonly params: unknown }> {
+  const found = params === undefined ? call.params : await check(params, call.params);
+  const read = async (): Promise<unknown> => {
     const value = await call.body();
-    return body === undefined ? (value as B) : check(body, value);
+    return body === undefined ? value : check(body, value);
   };
   return { ...call, params: found, body: read };
 }
@@ -102,7 +122,11 @@ function toIssue({ message, path = [] }: InputIssue): ValidationIssue {
 }
 
 /** The body in documentation: any JSON where the library cannot describe it. */
-function describeBody({ "~standard": { jsonSchema } }: InputSchema<unknown>): RouteDescription {
+function describeBody(schema: InputSchema<unknown> | undefined, reading: BodyReading | undefined): RouteDescription {
+  if (reading?.as === "raw") return { body: { required: false, content: { "*/*": {} } } };
+  if (reading !== undefined)
+    return { body: { required: true, content: { "multipart/form-data": { type: "object" } } } };
+  const jsonSchema = schema?.["~standard"].jsonSchema;
   return {
     body: { required: true, content: { "application/json": jsonSchema === undefined ? {} : described(jsonSchema) } },
   };

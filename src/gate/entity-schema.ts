@@ -22,23 +22,25 @@ export interface EntitySchemaEntry {
   readonly internal?: boolean;
 }
 
-/** Entities a plugin brings, by name. */
-export interface EntitySchema {
+/** Entities a plugin brings, by name. @typeParam TEntities their definitions */
+export interface EntitySchema<TEntities extends readonly EntityLike[] = readonly EntityLike[]> {
   readonly entities: Readonly<Record<string, EntitySchemaEntry>>;
+  /** Type-level only. */
+  readonly $entities?: TEntities;
 }
 
 const definitions = new WeakMap<EntitySchema, readonly AnyEntity[]>();
 
 /** The schema of some entities, for `createPlugin({ schema })`. `internal` entities get no routes. */
-export function schemaFromEntities(
-  entities: readonly EntityLike[],
+export function schemaFromEntities<const TEntities extends readonly EntityLike[]>(
+  entities: TEntities,
   options: { internal?: boolean } = {},
-): EntitySchema {
+): EntitySchema<TEntities> {
   const list = entities.map((entity) => {
     const definition = resolveEntity(entity) as AnyEntity;
     return options.internal ? Object.freeze({ ...definition, internal: true }) : definition;
   });
-  const schema: EntitySchema = Object.freeze({
+  const schema: EntitySchema<TEntities> = Object.freeze({
     entities: Object.freeze(
       Object.fromEntries(
         list.map(({ name, fields, relations, rules, actions, internal }) => [

@@ -69,6 +69,7 @@ export const GATE_SHAPES = {
   policy: { name: "string", appliesTo: "function", allows: "function", visible: "function" },
   endpoint: { describe: "function", transactional: "boolean" },
   route: { access: "string", obeys: undefined, call: "function" },
+  change: { describe: "function" },
 } as const;
 
 /**
@@ -186,6 +187,9 @@ export function recordsDoor(
     },
     onCommitted(onCommitted, options = {}) {
       if (takes("records.onCommitted", onCommitted, options)) listeners.push({ plugin, options, onCommitted });
+    },
+    validate(validate, options = {}) {
+      if (takes("records.validate", validate, options)) listeners.push({ plugin, options, validate });
     },
     stamp(stamp, options = {}) {
       if (takes("records.stamp", stamp, options)) stamps.push({ plugin, options, stamp });

@@ -1,3 +1,4 @@
+export type { AddedIn, EntitiesWith } from "./added-types.ts";
 // The gate's door: what plugins, drivers and clients import to read and write records. All of it is published.
 
 export type {
@@ -101,7 +102,6 @@ export {
   type FieldQuestion,
   type FieldReader,
   FieldRules,
-  RouteRules,
   RuleLists,
 } from "./ports/field-rules.ts";
 export { type ParseQuery, QueryParser, type QueryPart } from "./ports/query-parser.ts";

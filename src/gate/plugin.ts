@@ -1,4 +1,10 @@
-import { type AnyEntity, ConfigurationError, type EntityModel, type EntityRules } from "../entity/index.ts";
+import {
+  type AnyEntity,
+  ConfigurationError,
+  type EntityLike,
+  type EntityModel,
+  type EntityRules,
+} from "../entity/index.ts";
 import {
   type KernelConfig,
   type KernelPlugin,
@@ -7,14 +13,17 @@ import {
   makePlugin,
   makePluginFactory,
   type RequestInfo,
+  type ServiceToken,
   type User,
 } from "../kernel/index.ts";
+import type { AddedBy, AddedIn, Adding } from "./added-types.ts";
 import type { ChangeListener, ChangeOptions, CommittedListener } from "./change/record-change.ts";
+import type { RecordValidator } from "./change/record-validator.ts";
 import type { Stamp } from "./change/stamps.ts";
-import type { EntityClient } from "./client/in-process-client.ts";
+import type { EntityClient, InProcessClient } from "./client/in-process-client.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { EntityExtensions, EntitySchema } from "./entity-schema.ts";
-import type { HookFunction, HookMap, HookName, HookOptions } from "./operation/hook-map.ts";
+import type { HookFunction, HookName, HookOptions } from "./operation/hook-map.ts";
 import type { OperationScope } from "./operation/operation-scope.ts";
 import type { Policy } from "./operation/policy.ts";
 import type { Route, RouteInput } from "./operation/route.ts";
@@ -32,14 +41,27 @@ export interface PluginConfig extends KernelConfig {
 export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "routes" | "runAs"> {
   readonly hooks: {
     on<N extends HookName>(name: N, fn: HookFunction<N>, options?: HookOptions): void;
+    /** @param hook another plugin's own */
+    on<P>(hook: ServiceToken<P>, fn: (payload: P) => void | PromiseLike<void>, options?: HookOptions): void;
     /**
      * Defines a hook of the plugin's own, for others to add functions to.
+     * @param hook its token, as made by `token<Payload>("acme:delivered")`
      * @returns runs these functions in order; a promise only when one of them returned one
      */
-    define<N extends HookName>(name: N): (payload: HookMap[N]) => void | Promise<void>;
+    define<P>(hook: ServiceToken<P>): (payload: P) => void | Promise<void>;
   };
   readonly routes: {
     add(route: RouteInput): void;
+    /**
+     * Changes routes of all plugins before any is served; functions of several plugins are called in their order. A handler
+     * that stands around another one runs when the route's rules have passed.
+     * @param change gives the members of a route to replace; undefined for none
+     */
+    onRoute(
+      change: (
+        route: Route,
+      ) => Partial<Pick<RouteInput, "handler" | "meta" | "timeout" | "errorFormat" | "describe">> | undefined,
+    ): void;
     /** Those of all plugins; complete once the app is set up. */
     list(): readonly Route[];
   };
@@ -69,9 +91,17 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
      * @param options which entities @default all that are not internal
      */
     stamp(stamp: Stamp, options?: ChangeOptions): void;
+    /**
+     * Refuses records that must not be stored, from any surface, with 400 and its messages. It is asked inside the
+     * transaction of the change, after the statement and before listeners; a refusal rolls the change back.
+     * @param options which entities @default all that are not internal
+     */
+    validate(validator: RecordValidator, options?: ChangeOptions): void;
   };
   /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
+  /** @param entities whose clients have types */
+  clientFor<const E extends readonly EntityLike[]>(scope: OperationScope, entities: E): InProcessClient<E>;
   /**
    * Runs work in a scope of its own: as a user, as an anonymous caller (null), or as the system. It waits until the app
    * has started; `early` work does not, and may find no database.
@@ -83,19 +113,27 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
   ): Promise<T>;
 }
 
-/** What `createPlugin` takes. @typeParam S what `setup` returns: the plugin's state in one app */
-export interface PluginOptions<S = unknown>
-  extends Omit<
+/**
+ * What `createPlugin` takes.
+ * @typeParam S what `setup` returns: the plugin's state in one app
+ * @typeParam TSchema its `schema`
+ * @typeParam TExtend its `extend`
+ */
+export interface PluginOptions<
+  S = unknown,
+  TSchema extends EntitySchema | undefined = EntitySchema | undefined,
+  TExtend extends EntityExtensions | undefined = EntityExtensions | undefined,
+> extends Omit<
     KernelPluginOptions,
     "hooks" | "endpoints" | "getUser" | "base" | "setup" | "start" | "closing" | "stop"
   > {
   /** Entities it brings. */
-  readonly schema?: EntitySchema | undefined;
+  readonly schema?: TSchema | undefined;
   /**
    * Fields and relations that it adds to entities of the app and of other plugins, by the entity's name; `"*"` means all
-   * that are not internal. They are part of tables, responses, filters and documentation, but not of the app's types.
+   * that are not internal. They are part of tables, responses, filters, documentation and the app's types.
    */
-  readonly extend?: EntityExtensions | undefined;
+  readonly extend?: TExtend | undefined;
   readonly hooks?: { readonly [N in HookName]?: HookFunction<N> } | undefined;
   readonly endpoints?: Readonly<Record<string, Endpoint<S>>> | undefined;
   /**
@@ -134,8 +172,11 @@ export interface PluginOptions<S = unknown>
 
 declare const kPlugin: unique symbol;
 
-/** A plugin made by `createPlugin`: frozen, checked. */
-export interface Plugin extends PluginOptions, Pick<KernelPlugin, "version" | "requires" | "provides"> {
+/** A plugin made by `createPlugin`: frozen, checked. @typeParam A what it adds to the app's types */
+export interface Plugin<A = unknown>
+  extends PluginOptions,
+    Adding<A>,
+    Pick<KernelPlugin, "version" | "requires" | "provides"> {
   readonly version: string;
   readonly requires: readonly string[];
   readonly provides: readonly string[];
@@ -148,19 +189,35 @@ export interface Plugin extends PluginOptions, Pick<KernelPlugin, "version" | "r
  * @throws ConfigurationError when the id is missing or not kebab-case, optionally "scope/name", and when `requires` or
  *   `provides` is not a list of names
  */
-export function createPlugin<S = unknown>(options: PluginOptions<S>): Plugin {
-  return makePlugin(options) as unknown as Plugin;
+export function createPlugin<
+  S = unknown,
+  const TSchema extends EntitySchema | undefined = undefined,
+  const TExtend extends EntityExtensions | undefined = undefined,
+>(options: PluginOptions<S, TSchema, TExtend>): Plugin<AddedBy<TSchema, TExtend>> {
+  return makePlugin(options) as unknown as Plugin<AddedBy<TSchema, TExtend>>;
 }
 
-/** Turns `(options) => plugin options` into `(options?) => Plugin`. */
-export function createPluginFactory<TOptions extends object = Record<never, never>, S = unknown>(
-  define: (options: Partial<TOptions>) => PluginOptions<S>,
-): (options?: Partial<TOptions>) => Plugin {
-  return makePluginFactory<TOptions, PluginOptions<S>>(define) as (options?: Partial<TOptions>) => Plugin;
+/**
+ * Turns `(options) => plugin options` into `(options?) => Plugin`. With the type of `options` at the parameter, as in
+ * `createPluginFactory((options: Partial<MyOptions>) => …)`, the app's types know what the plugin adds.
+ */
+export function createPluginFactory<
+  TOptions extends object = Record<never, never>,
+  S = unknown,
+  const TSchema extends EntitySchema | undefined = EntitySchema | undefined,
+  const TExtend extends EntityExtensions | undefined = EntityExtensions | undefined,
+>(
+  define: (options: Partial<TOptions>) => PluginOptions<S, TSchema, TExtend>,
+): (options?: Partial<TOptions>) => Plugin<AddedBy<TSchema, TExtend>> {
+  return makePluginFactory<TOptions, PluginOptions<S, TSchema, TExtend>>(define) as unknown as (
+    options?: Partial<TOptions>,
+  ) => Plugin<AddedBy<TSchema, TExtend>>;
 }
 
-/** An immutable list of plugins, by id. */
-export class PluginList implements Iterable<Plugin> {
+/** An immutable list of plugins, by id. @typeParam A what they add to the app's types */
+export class PluginList<A = never> implements Iterable<Plugin>, Adding<A> {
+  /** Type-level only. */
+  declare readonly $adds?: A;
   readonly #plugins: readonly Plugin[];
 
   constructor(plugins: readonly Plugin[]) {
@@ -172,18 +229,18 @@ export class PluginList implements Iterable<Plugin> {
   }
 
   /** The list with a plugin at its end. */
-  with(...plugins: readonly Plugin[]): PluginList {
+  with<const P extends readonly Plugin[]>(...plugins: P): PluginList<A | AddedIn<P>> {
     return new PluginList([...this.#plugins, ...plugins]);
   }
 
   /** The list without a plugin. @throws ConfigurationError for an unknown id */
-  without(id: string): PluginList {
+  without(id: string): PluginList<A> {
     this.#indexOf(id);
     return new PluginList(this.#plugins.filter((plugin) => plugin.id !== id));
   }
 
   /** The list with one plugin replaced. @throws ConfigurationError for an unknown id */
-  replace(id: string, plugin: Plugin): PluginList {
+  replace<const P extends Plugin>(id: string, plugin: P): PluginList<A | AddedIn<P>> {
     const index = this.#indexOf(id);
     return new PluginList(this.#plugins.map((old, at) => (at === index ? plugin : old)));
   }

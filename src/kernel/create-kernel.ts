@@ -136,7 +136,7 @@ export function createKernel(options: KernelOptions): Kernel {
       has: (service) => container.has(service),
       tryUse: (service) => (container.has(service) ? container.resolve(service) : undefined),
       hooks: declaring.hooks,
-      routes: { add: declaring.addRoute, list: () => registry.all },
+      routes: { add: declaring.addRoute, onRoute: declaring.onRoute, list: () => registry.all },
       config,
       log,
       runAs: (who, work, when) => calls.run(() => principalOf(who, identity), work, when),
@@ -150,6 +150,7 @@ export function createKernel(options: KernelOptions): Kernel {
     setUp.set(plugin, { context, state });
   }
   declarations.close();
+  attempt(() => registry.complete(declarations.changed), "routes.onRoute");
   const getUser = chooseGetUser(options.getUser, setUp, problem);
   if (problems.length > 0) throw new ConfigurationError(problems, { cause });
 

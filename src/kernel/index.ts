@@ -82,6 +82,7 @@ export type { Base, Ground } from "./plugin/base.ts";
 export { detectPluginType, isValidPlugin, makePlugin, makePluginFactory } from "./plugin/create-plugin.ts";
 export { shapeProblems } from "./plugin/declared-problems.ts";
 export type { KernelConfig, KernelPlugin, KernelPluginContext, KernelPluginOptions } from "./plugin/kernel-plugin.ts";
+export type { BodyReading } from "./request/body-reading.ts";
 export { DEFAULT_LIMITS, type Limits } from "./request/limits.ts";
 export type {
   ByteHolder,

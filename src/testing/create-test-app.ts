@@ -1,4 +1,4 @@
-import type { EntityLike, Keelson, KeelsonConfig, User } from "../index.ts";
+import type { EntityLike, Keelson, KeelsonConfig, Plugin, User } from "../index.ts";
 import { keelson, memoryDriver } from "../index.ts";
 
 /** A response with its JSON parsed. */
@@ -34,7 +34,7 @@ export function createTestApp<const TEntities extends readonly EntityLike[]>(
   config: Omit<KeelsonConfig<TEntities>, "getUser">,
 ): TestApp<TEntities> {
   const callers = new Map<string, User>();
-  const api = keelson<TEntities>({
+  const api = keelson<TEntities, Iterable<Plugin>>({
     ...config,
     driver: config.driver ?? memoryDriver(),
     getUser: (request) => callers.get(request.headers.get("x-test-caller") ?? "") ?? null,

@@ -6,7 +6,7 @@ import {
   type PluginContext,
   type RouteAuthorization,
 } from "../gate/index.ts";
-import { HookRegistry, type User } from "../kernel/index.ts";
+import { HookRegistry, type ServiceToken, type User } from "../kernel/index.ts";
 
 type HookOptions = Parameters<PluginContext["hooks"]["on"]>[2];
 
@@ -44,9 +44,9 @@ export function createRecorder(): Recorder {
       },
       hooks: {
         define: own.define,
-        on(name, fn, options) {
-          own.on(name, fn, options);
-          note(id, name, fn, options);
+        on(hook: HookName | ServiceToken<unknown>, fn: (payload: never) => void, options?: HookOptions) {
+          own.on(hook as HookName, fn as never, options);
+          note(id, (typeof hook === "string" ? hook : hook?.id) as HookName, fn, options);
         },
       },
       routes: {

@@ -72,8 +72,8 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   `),
   "keelson/plugin": words(`
     BadRequestError ConfigurationError ConflictError EntityNotFoundError FieldChecks FieldRules PluginList QueryParser
-    Reply RouteNotes RouteRules RuleLists ValidationFailedError cancelBody createPlugin createPluginFactory defineKind
-    describeError detectPluginType didYouMean endpoint entityOf isValidPlugin narrowed refusal routeSegment schemaFromEntities token
+    Reply RouteNotes RuleLists ValidationFailedError cancelBody createPlugin createPluginFactory defineKind
+    describeError didYouMean endpoint entityOf narrowed refusal routeSegment schemaFromEntities token
     withMiddleware
   `),
   "keelson/prisma": words(`

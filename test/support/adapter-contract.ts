@@ -13,6 +13,7 @@ import {
   type Places,
   postJson,
 } from "./adapter-case.ts";
+import { DOOR_CASES } from "./adapter-door-cases.ts";
 import { ANSWER_CASES, TARGET_CASES } from "./adapter-target-cases.ts";
 import { type ContractApp, type ContractAppOptions, createContractApp } from "./contract-app.ts";
 import { rawRequest, request, requestBytes } from "./http.ts";
@@ -53,6 +54,8 @@ export interface HostOptions {
   readonly own?: OwnAnswers;
   /** Headers that the host writes, or leaves out, as it likes. */
   readonly volatile?: readonly string[];
+  /** Whether the end of the host closes the app. @default true */
+  readonly closesApp?: boolean;
 }
 
 /** Differ by time, connection or host, and say nothing about the API. */
@@ -87,7 +90,7 @@ async function single(host: Host, bytes: string | Buffer): Promise<RawResponse> 
 export function testAdapter(
   name: string,
   start: StartHost,
-  { parser, turn, own = {}, volatile = [] }: HostOptions = {},
+  { parser, turn, own = {}, volatile = [], closesApp = true }: HostOptions = {},
 ): void {
   describe(`the contract of adapters, on ${name}`, () => {
     let host: Host;
@@ -98,7 +101,7 @@ export function testAdapter(
     afterAll(() => Promise.all([host?.close(), node?.close()]));
 
     const lost = ({ lostBy }: AdapterCase) => parser !== undefined && lostBy?.includes(parser);
-    const cases = [...TARGET_CASES, ...ANSWER_CASES, ...BODY_CASES].filter((one) => !lost(one));
+    const cases = [...TARGET_CASES, ...ANSWER_CASES, ...DOOR_CASES, ...BODY_CASES].filter((one) => !lost(one));
     const isOfTurn = (index: number): boolean =>
       turn === undefined || oneOf(index, SHARES).includes(turn % SHARES.length);
     const same = (response: RawResponse, at: Host) => comparable(response, at, volatile);
@@ -242,6 +245,17 @@ export function testAdapter(
       socket.destroy();
       await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ all: false, ended: 1 });
     });
+
+    it.runIf(closesApp)(
+      "an app that closes: a stream without an end is over, and closing does not wait for it",
+      async () => {
+        const closing = await start();
+        const socket = connect(closing.port, "127.0.0.1").on("error", () => {});
+        socket.write(requestBytes("GET", `${closing.endpoints}/answers/ticks`));
+        await once(socket, "data");
+        await Promise.all([closing.close(), once(socket, "close")]);
+      },
+    );
 
     it("a malformed request line: 400, and the connection is closed", async () => {
       const [response, ...more] = await rawRequest(host.port, "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n");

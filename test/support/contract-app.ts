@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import {
   action,
+  BadRequestError,
   belongsTo,
   countAction,
   createPlugin,
@@ -100,9 +101,54 @@ function answers() {
         rules: ["everyone"],
         handler: () => new Reply(200, chunks(), { "content-type": "application/octet-stream" }),
       }),
+      below: endpoint("/answers/below/:path+", { rules: ["everyone"], handler: ({ params }) => params }),
+      verb: endpoint("/answers/:id:archive", {
+        method: "POST",
+        rules: ["everyone"],
+        handler: ({ params }) => ({ archived: params.id }),
+      }),
+      gather: endpoint("/answers:gather", { method: "POST", rules: ["everyone"], handler: () => ({ gathered: true }) }),
+      raw: endpoint("/answers/raw", {
+        method: "POST",
+        rules: ["everyone"],
+        body: { as: "raw", bytes: 100 },
+        async handler({ body }) {
+          const chunks: Uint8Array[] = [];
+          for await (const chunk of await body()) chunks.push(chunk);
+          return { bytes: Buffer.concat(chunks).toString("base64") };
+        },
+      }),
+      form: endpoint("/answers/form", {
+        method: "POST",
+        rules: ["authenticated"],
+        body: { as: "multipart", bytes: 1_000, parts: 2 },
+        async handler({ body }) {
+          const parts: unknown[] = [];
+          for (const [name, value] of await body())
+            parts.push(typeof value === "string" ? [name, value] : [name, value.name, value.type, await value.text()]);
+          return { parts };
+        },
+      }),
+      fault: endpoint("/answers/fault", {
+        rules: ["authenticated"],
+        errorFormat: ({ status, code }) => ({ type: "text/x-fault", body: `${code} (${status})` }),
+        handler: () => {
+          throw new BadRequestError("There is no such thing");
+        },
+      }),
+      ticks: endpoint("/answers/ticks", {
+        rules: ["everyone"],
+        handler: () => Reply.stream(ticks, { "content-type": "text/plain" }),
+      }),
       seen: endpoint("/answers/seen", { rules: ["everyone"], handler: () => ({ ...seen, all: seen.sent === CHUNKS }) }),
     },
   });
+}
+
+/** Never ends by itself. */
+async function* ticks() {
+  yield "first\n";
+  await new Promise<never>(() => {});
 }
 
 async function* lines() {

@@ -78,11 +78,18 @@ type Patterns = readonly { readonly path: string; readonly pattern: RegExp }[];
 function patternsOf({ paths }: OpenApiDocument): Patterns {
   const depth = (path: string): number => path.split("{").length;
   return Object.keys(paths)
-    .sort((a, b) => depth(a) - depth(b))
+    .sort((a, b) => depth(a) - depth(b) || Number(b.includes("}:")) - Number(a.includes("}:")))
     .map((path) => ({
       path,
-      pattern: new RegExp(`^${path.replaceAll(/\{[^}]+\}/g, "[^/]+").replaceAll(".", "\\.")}$`),
+      pattern: new RegExp(
+        `^${path.replaceAll(".", "\\.").replaceAll(/\{[^}]+\}/g, isRest(paths[path]) ? ".+" : "[^/]+")}$`,
+      ),
     }));
+}
+
+/** Whether a parameter of a path is all that follows. */
+function isRest(operations: OpenApiDocument["paths"][string] | undefined): boolean {
+  return JSON.stringify(operations ?? {}).includes("All that follows in the path");
 }
 
 /** The path of the document that a path is one of. */

@@ -1,4 +1,5 @@
 import type { ZodType } from "zod";
+import type { GivenMetadata } from "../metadata.ts";
 
 /** Operators of a condition on one field; the same names in `where` objects and in query strings. */
 export const OPERATORS = [
@@ -208,6 +209,8 @@ export interface FieldDefinition {
   readonly filledBy?: "default" | "computation";
   readonly description?: string;
   readonly example?: unknown;
+  /** What plugins read. */
+  readonly meta?: GivenMetadata;
 }
 
 /** A definition with only the kind. */

@@ -5,6 +5,7 @@ import type { Driver } from "../statement/driver.ts";
 import { entityOf, isWrite } from "../statement/statement.ts";
 import { type Middleware, withMiddleware } from "../statement/with-middleware.ts";
 import type { ChangeListener, ChangeOptions, CommittedListener, RecordChange } from "./record-change.ts";
+import { checkChanges, type RecordValidator } from "./record-validator.ts";
 import { relationsToFollow } from "./relations-to-follow.ts";
 import { type Listeners, type Noted, ReportedWrite, type Watched } from "./reported-write.ts";
 
@@ -12,6 +13,7 @@ import { type Listeners, type Noted, ReportedWrite, type Watched } from "./repor
 export interface DeclaredListener {
   readonly plugin: string;
   readonly options: ChangeOptions;
+  readonly validate?: RecordValidator | undefined;
   readonly onChange?: ChangeListener | undefined;
   readonly onCommitted?: CommittedListener | undefined;
 }
@@ -51,6 +53,7 @@ export function createChangeSeam(
     const own = all.filter(({ appliesTo }) => appliesTo?.(entity) ?? !entity.internal);
     if (own.length === 0) continue;
     listeners.set(entity, {
+      validating: own.flatMap(({ validating }) => validating),
       changed: own.flatMap(({ changed }) => changed),
       committed: own.flatMap(({ committed }) => committed),
     });
@@ -77,9 +80,14 @@ export function createChangeSeam(
   });
 }
 
-function hooksOf({ plugin, onChange, onCommitted }: DeclaredListener): Listeners {
+function hooksOf({ plugin, validate, onChange, onCommitted }: DeclaredListener): Listeners {
   // Statements like the operation's own: the request's time limit counts, not the one for hooks.
   const made = { plugin, timeout: 0, options: {} };
+  const check: Hook<Noted> = {
+    ...made,
+    name: "records.validate",
+    run: ({ changes, scope }) => validate && checkChanges({ plugin, validate }, changes, scope),
+  };
   const change: Hook<Noted> = {
     ...made,
     name: "records.onChange",
@@ -90,7 +98,11 @@ function hooksOf({ plugin, onChange, onCommitted }: DeclaredListener): Listeners
     name: "records.onCommitted",
     run: (changes) => onCommitted?.(changes),
   };
-  return { changed: onChange === undefined ? [] : [change], committed: onCommitted === undefined ? [] : [commit] };
+  return {
+    validating: validate === undefined ? [] : [check],
+    changed: onChange === undefined ? [] : [change],
+    committed: onCommitted === undefined ? [] : [commit],
+  };
 }
 
 interface SeamParts extends Watched {

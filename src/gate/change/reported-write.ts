@@ -15,10 +15,14 @@ const PAGE = 500;
 export interface Noted {
   readonly changes: readonly RecordChange[];
   readonly driver: Driver;
+  /** On whose behalf; undefined for services of the whole app. */
+  readonly scope: OperationScope | undefined;
 }
 
 /** Listeners of one entity. */
 export interface Listeners {
+  /** They may refuse a record, before it is reported. */
+  readonly validating: readonly Hook<Noted>[];
   readonly changed: readonly Hook<Noted>[];
   readonly committed: readonly Hook<readonly RecordChange[]>[];
 }
@@ -199,7 +203,9 @@ export class ReportedWrite {
       const id = (after ?? before)?.id as string;
       return Object.freeze({ entity, kind, id, before, after: after && { ...after }, relation, cause });
     });
-    await runHooks(listeners.changed, { changes, driver: this.#driver });
+    const noted: Noted = { changes, driver: this.#driver, scope: this.#scope };
+    await runHooks(listeners.validating, noted);
+    await runHooks(listeners.changed, noted);
     if (listeners.committed.length > 0) this.#committed.push(...changes);
   }
 }

@@ -48,7 +48,7 @@ export interface MaskDraft {
   mask: FieldMask;
 }
 
-/** Every hook that the kernel and the gate run, by the payload of its functions. Plugins with `hooks.define` add theirs by declaration merging. */
+/** Every hook that the kernel and the gate run, by the payload of its functions. */
 export interface HookMap extends KernelHooks {
   "request:start": RequestEvent;
   "request:end": ResponseEvent;

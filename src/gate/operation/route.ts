@@ -1,4 +1,4 @@
-import type { Access, AnyEntity } from "../../entity/index.ts";
+import type { Access, ActionMeta, AnyEntity } from "../../entity/index.ts";
 import type { KernelRouteContext, KernelRouteInput } from "../../kernel/index.ts";
 import type { OperationScope } from "./operation-scope.ts";
 import type { DescribeRoute } from "./route-description.ts";
@@ -13,9 +13,11 @@ export interface RouteContext extends KernelRouteContext {
 export type RouteHandler = (context: RouteContext) => unknown;
 
 /** A route as plugins add it. */
-export interface RouteInput extends Omit<KernelRouteInput, "handler"> {
+export interface RouteInput extends Omit<KernelRouteInput, "handler" | "meta"> {
   readonly handler: RouteHandler;
   readonly entity?: AnyEntity | undefined;
+  /** What documentation says about it; plugins may keep more of their own in it. */
+  readonly meta?: (ActionMeta & Readonly<Record<string, unknown>>) | undefined;
   /** Which of the entity's rules its operation obeys; for listings. */
   readonly access?: Access | undefined;
   /** Rules that its operations obey in place of the entity's; for listings. */

@@ -3,7 +3,6 @@ import { type Principal, type ServiceToken, token } from "../../kernel/index.ts"
 import type { RowAccess } from "../operation/mask.ts";
 import type { OperationKind } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
-import type { Route } from "../operation/route.ts";
 
 /** Who wants to use a field, and how. */
 export interface FieldQuestion {
@@ -63,11 +62,3 @@ export interface RuleLists {
 
 /** The token of RuleLists. */
 export const RuleLists: ServiceToken<RuleLists> = token("rules.lists");
-
-/** The service `rules.routes`: whether the rules of a route itself let a caller use it. */
-export interface RouteRules {
-  allow(route: Route, scope: OperationScope): Promise<boolean>;
-}
-
-/** The token of RouteRules. */
-export const RouteRules: ServiceToken<RouteRules> = token("rules.routes");

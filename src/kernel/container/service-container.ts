@@ -43,7 +43,7 @@ export interface ServiceToken<T> {
 export type ServiceName<T = unknown> = string | ServiceToken<T>;
 
 /**
- * A typed name for a service: `export const Mailer = token<Mailer>("acme.mailer")`.
+ * A typed name for a service, or for a hook: `export const Mailer = token<Mailer>("acme.mailer")`.
  * @param id unique in an app; tokens with one id mean one service
  */
 export function token<T>(id: string): ServiceToken<T> {

@@ -3,6 +3,7 @@ import { isKeelsonError, type KeelsonError } from "../../entity/keelson-error.ts
 import { InternalError } from "../errors/errors.ts";
 import type { KernelResponse } from "../request/messages.ts";
 import { type ErrorContent, errorContent } from "../request/present.ts";
+import type { ErrorBody } from "../routes/kernel-route.ts";
 import { baseHeaders } from "./exchange.ts";
 
 /** An error as status, headers and body. */
@@ -24,6 +25,8 @@ export interface ErrorReplyOptions {
   readonly content?: ErrorContent | undefined;
 }
 
+const JSON_TYPE = "application/json; charset=utf-8";
+
 /** Keelson errors whose messages are for the log only: they name settings and keys. */
 const FOR_THE_LOG: ReadonlySet<string> = new Set(["CONFIGURATION_ERROR", "DECRYPTION_FAILED"]);
 
@@ -37,7 +40,7 @@ export function handleError(error: unknown, options: ErrorReplyOptions = {}): Er
   const { requestId, problemJson, instance } = options;
   const content = (known === error ? options.content : undefined) ?? errorContent(known);
   const shared = { ...content, code, ...(requestId === undefined ? {} : { requestId }) };
-  const type = problemJson ? "application/problem+json" : "application/json; charset=utf-8";
+  const type = problemJson ? "application/problem+json" : JSON_TYPE;
   const body = problemJson
     ? {
         type: `urn:keelson:error:${code}`,
@@ -54,6 +57,24 @@ export function handleError(error: unknown, options: ErrorReplyOptions = {}): Er
 export function errorResponse(error: unknown, requestId: string, options?: ErrorReplyOptions): TextResponse {
   const { status, headers, body } = handleError(error, { ...options, requestId });
   return { status, headers: { ...baseHeaders(requestId), ...headers }, body: JSON.stringify(body) };
+}
+
+/** An error as a response in the form of its route. @throws what the format throws */
+export function formattedError(
+  error: unknown,
+  requestId: string,
+  {
+    content,
+    format,
+  }: Pick<ErrorReplyOptions, "content"> & {
+    readonly format: (body: ErrorBody) => { readonly type?: string | undefined; readonly body: unknown };
+  },
+): TextResponse {
+  const { status, headers, body } = handleError(error, { content, requestId });
+  const { type = JSON_TYPE, body: written } = format({ message: "", ...body, status } as ErrorBody);
+  const text = typeof written === "string" ? written : JSON.stringify(written);
+  if (text === undefined) throw new InternalError("An error format returns { body }, with an optional type");
+  return { status, headers: { ...baseHeaders(requestId), ...headers, "content-type": type }, body: text };
 }
 
 /**

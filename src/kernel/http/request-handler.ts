@@ -4,25 +4,23 @@ import {
   AuthenticationError,
   AuthorizationError,
   EntityNotFoundError,
-  InternalError,
   MethodNotAllowedError,
   UnavailableError,
 } from "../errors/errors.ts";
 import { type HookRegistry, passesRules, runHooks } from "../hooks/hook-registry.ts";
 import type { KernelRouteCall } from "../hooks/kernel-hooks.ts";
 import { describeError, type Logger } from "../log/logger.ts";
+import { readBody } from "../request/body-reading.ts";
 import type { Limits } from "../request/limits.ts";
 import type { KernelRequest, KernelResponse } from "../request/messages.ts";
-import { readJsonBody } from "../request/read-body.ts";
 import { ANONYMOUS, type Scope, type Scopes } from "../request/scope.ts";
 import { type KernelRoute, type KernelRouteContext, Reply } from "../routes/kernel-route.ts";
 import { canonicalize, decodeParams, type RouteRegistry } from "../routes/route-registry.ts";
-import { baseHeaders, cancelBody, Exchange, endWith, InFlight, isStream, type LargeAnswers } from "./exchange.ts";
-import { fromWebResponse, isWebResponse } from "./fetch.ts";
+import { cancelBody, Exchange, endWith, InFlight, isStream, type LargeAnswers } from "./exchange.ts";
 import { findPrincipal, type IdentityOptions, refuseForged, type TrustedOrigins } from "./find-principal.ts";
-import { errorResponse } from "./handle-error.ts";
-
-const JSON_TYPE = "application/json; charset=utf-8";
+import { errorResponse, formattedError } from "./handle-error.ts";
+import { dropBody, finish, respond } from "./make-response.ts";
+import { OpenStreams } from "./open-streams.ts";
 
 export interface RequestHandlerOptions {
   readonly scopes: Scopes;
@@ -41,6 +39,7 @@ export interface RequestHandlerOptions {
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #active = new InFlight<Exchange>();
+  readonly #streams = new OpenStreams();
   readonly #large: LargeAnswers;
   #sweeper: NodeJS.Timeout | undefined;
   #idle: (() => void) | undefined;
@@ -78,6 +77,7 @@ export class RequestHandler {
   /** Refuses new requests; resolves when those in flight have a response and their work has ended or was given up. */
   async drain(): Promise<void> {
     this.#closing = true;
+    this.#streams.close();
     if (this.#active.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     clearInterval(this.#sweeper);
   }
@@ -143,7 +143,7 @@ export class RequestHandler {
       search,
       root: request.base ?? apiPrefix,
       scope,
-      body: () => (body ??= readJsonBody(request, limits)),
+      body: () => (body ??= readBody(request, limits, route.body)),
       dispatch: (inner, of, check) => this.#dispatch({ request: inner, requestId }, of, check),
     };
     const hooks = registry.list("route:around");
@@ -180,7 +180,10 @@ export class RequestHandler {
     const { route, requestId, scope } = context;
     const { scopes } = this.#options;
     if (route.rules !== undefined) await this.#authorizeRoute(route, route.rules, scope);
-    return finish(await route.handler(context), requestId, (value) => scopes.toJson(value, scope));
+    return finish(await route.handler(context), requestId, {
+      toJson: (value) => scopes.toJson(value, scope),
+      open: (stream) => this.#streams.chunks(stream, scope.exchange?.signal),
+    });
   }
 
   async #authorizeRoute(route: KernelRoute, rules: readonly string[], scope: Scope): Promise<void> {
@@ -205,7 +208,7 @@ export class RequestHandler {
     }
   }
 
-  #failure(error: unknown, { request, requestId, failure }: Exchange): KernelResponse {
+  #failure(error: unknown, { request, requestId, route, failure }: Exchange): KernelResponse {
     const { log } = this.#options;
     const status = isKeelsonError(error) ? error.status : 500;
     const path = request.url.split("?", 1)[0]?.slice(0, 200);
@@ -215,12 +218,17 @@ export class RequestHandler {
     if (status >= 500 && !isGone)
       log.error("Request failed", { requestId, method: request.method, path, ...describeError(error) });
     else log.debug("Request refused", { requestId, method: request.method, path, status });
+    const content = failure?.error === error ? failure?.content : undefined; // not when the deadline came in between
+    const format = route?.errorFormat;
+    if (format !== undefined) {
+      try {
+        return formattedError(error, requestId, { content, format: (body) => format(body, request) });
+      } catch (reason) {
+        log.error("An error format failed", { requestId, plugin: route?.plugin, ...describeError(reason) });
+      }
+    }
     const problemJson = acceptsProblem(request.headers.accept);
-    return errorResponse(error, requestId, {
-      problemJson,
-      instance: (request.base ?? "") + path,
-      content: failure?.error === error ? failure?.content : undefined, // not when the deadline came in between
-    });
+    return errorResponse(error, requestId, { problemJson, instance: (request.base ?? "") + path, content });
   }
 
   /** One coarse timer for all requests: exact to a second, and nothing per request. */
@@ -251,41 +259,6 @@ export class RequestHandler {
       else if (exchange.isExpired && exchange.expires + hookMs <= now) this.#end(exchange);
     }
   }
-}
-
-/** GET's headers without its body. */
-function dropBody(response: KernelResponse): void {
-  const { body } = response;
-  if (typeof body === "string" || body instanceof Uint8Array)
-    response.headers["content-length"] = String(Buffer.byteLength(body));
-  void cancelBody({ body });
-  response.body = null;
-}
-
-/** A handler's result as a response: every record in it is masked, everything is JSON unless it is a Response or a stream. */
-async function finish(
-  result: unknown,
-  requestId: string,
-  toJson: (value: unknown) => ReturnType<Scopes["toJson"]>,
-): Promise<KernelResponse> {
-  if (isWebResponse(result)) {
-    const { status, headers, body } = fromWebResponse(result);
-    return { status, headers: { ...baseHeaders(requestId), ...headers }, body };
-  }
-  const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
-  const { body } = reply;
-  if (body === undefined) return respond(requestId, reply, null);
-  if (body instanceof Uint8Array || isStream(body)) return respond(requestId, reply, body);
-  const written = toJson(body);
-  const text = written instanceof Promise ? await written : written;
-  if (text === undefined) throw new InternalError("The result cannot be written as JSON");
-  return respond(requestId, reply, text, JSON_TYPE);
-}
-
-function respond(requestId: string, reply: Reply, body: KernelResponse["body"], type?: string): KernelResponse {
-  const headers = baseHeaders(requestId);
-  if (type !== undefined) headers["content-type"] = type;
-  return { status: reply.status, headers: Object.assign(headers, reply.headers), body };
 }
 
 const PROBLEM = "application/problem+json";

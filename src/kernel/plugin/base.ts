@@ -55,7 +55,7 @@ export interface CompletedBase {
   disconnect(): Promise<void>;
 }
 
-const NO_SHAPES: DeclarationShapes = { plugin: {}, hook: {}, endpoint: {}, route: {} };
+const NO_SHAPES: DeclarationShapes = { plugin: {}, hook: {}, endpoint: {}, route: {}, change: {} };
 
 /** The default base: scopes with a caller and services. */
 export function plainBase({ container }: Ground): Base {

@@ -1,9 +1,14 @@
 import { ConfigurationError } from "../../entity/keelson-error.ts";
 import { isPromiseLike } from "../async/promises.ts";
-import { type ServiceFactory, type ServiceOptions, serviceId } from "../container/service-container.ts";
+import {
+  type ServiceFactory,
+  type ServiceName,
+  type ServiceOptions,
+  serviceId,
+} from "../container/service-container.ts";
 import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
 import type { IdentityOptions } from "../http/find-principal.ts";
-import type { KernelRouteContext, KernelRouteInput } from "../routes/kernel-route.ts";
+import type { KernelRoute, KernelRouteContext, KernelRouteInput } from "../routes/kernel-route.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import {
   type DeclarationShapes,
@@ -11,6 +16,7 @@ import {
   hookProblems,
   pluginProblems,
   routeProblems,
+  shapeProblems,
 } from "./declared-problems.ts";
 import type { KernelPlugin, KernelPluginContext, SetUp } from "./kernel-plugin.ts";
 
@@ -31,6 +37,7 @@ export interface DeclaringContext {
   readonly problem: KernelPluginContext["problem"];
   readonly provide: KernelPluginContext["provide"];
   readonly addRoute: KernelPluginContext["routes"]["add"];
+  readonly onRoute: KernelPluginContext["routes"]["onRoute"];
   /** @throws ConfigurationError once setup is over */
   inSetup(call: string): void;
 }
@@ -42,6 +49,8 @@ export interface Declarations {
   declare(plugin: KernelPlugin, context: KernelPluginContext): unknown;
   /** Reports hooks that do not exist. From now on every declaration throws. */
   close(): void;
+  /** A route as plugins have changed it; what is wrong with that is reported. */
+  changed(route: KernelRoute): KernelRoute;
   /** @throws ConfigurationError when something was declared after `close`, even if the plugin caught the error */
   refuseLate(): void;
 }
@@ -53,6 +62,10 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   const listeners: { readonly plugin: string; readonly name: string }[] = [];
   const registrars = new Map<string, string>();
   const providers = new Map<string, string>();
+  const changes: {
+    readonly plugin: string;
+    readonly change: Parameters<KernelPluginContext["routes"]["onRoute"]>[0];
+  }[] = [];
   const late: string[] = [];
   let isOpen = true;
 
@@ -70,18 +83,20 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
     return {
       inSetup,
       hooks: {
-        on(name, fn, options) {
-          inSetup(`hooks.on("${String(name)}")`);
+        on(hook, fn, options) {
+          const name = nameOf(hook);
+          inSetup(`hooks.on("${name}")`);
           if (report(hookProblems(name, fn, options, shapes.hook))) return;
           listeners.push({ plugin, name });
-          hooks.on(plugin, name, fn, options);
+          hooks.on(plugin, name, fn as never, options);
         },
-        define(name) {
-          inSetup(`hooks.define("${String(name)}")`);
+        define(hook) {
+          const name = nameOf(hook);
+          inSetup(`hooks.define("${name}")`);
           const owner = hookNames.includes(name) ? "the kernel" : definers.get(name);
           if (owner !== undefined) report([`the hook "${name}" is defined by ${owner} already`]);
           else definers.set(name, `plugin "${plugin}"`);
-          return (payload) => runHooks(hooks.list(name as never), payload);
+          return (payload) => runHooks(hooks.list(name as never), payload as never);
         },
       },
       problem(sentence) {
@@ -102,6 +117,11 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
       addRoute(route) {
         inSetup(`routes.add(${route?.method} ${route?.path})`);
         if (!report(routeProblems(route, shapes.route))) targets.addRoute(plugin, route);
+      },
+      onRoute(change) {
+        inSetup("routes.onRoute");
+        if (!report(typeof change === "function" ? [] : ["routes.onRoute takes a function"]))
+          changes.push({ plugin, change });
       },
     };
   }
@@ -148,10 +168,28 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
         );
       }
     },
+    changed(route) {
+      let result = route;
+      for (const { plugin, change } of changes) {
+        const given = change(result);
+        if (given === undefined) continue;
+        const wrong = shapeProblems(given, shapes.change);
+        for (const sentence of wrong)
+          problem(`plugin "${plugin}": routes.onRoute, for ${route.method} ${route.path}: ${sentence}`);
+        if (wrong.length === 0) result = Object.freeze({ ...result, ...given });
+      }
+      return result;
+    },
     refuseLate() {
       if (late.length > 0) throw new ConfigurationError(late);
     },
   };
+}
+
+/** The name of a hook, or what was given in its place. */
+function nameOf(hook: ServiceName): string {
+  const { id } = (hook ?? {}) as { readonly id?: unknown };
+  return typeof id === "string" ? id : (hook as string);
 }
 
 function oneOf(first: string): string {

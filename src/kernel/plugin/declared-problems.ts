@@ -1,3 +1,4 @@
+import { type BodyReading, bodyReadingProblems } from "../request/body-reading.ts";
 import { unknownKeys } from "../text/did-you-mean.ts";
 
 type TypeName = "function" | "object" | "string" | "number" | "boolean";
@@ -12,6 +13,8 @@ export interface DeclarationShapes {
   readonly endpoint: Shape;
   /** What a route has besides what an endpoint has. */
   readonly route: Shape;
+  /** What `routes.onRoute` may replace. */
+  readonly change: Shape;
 }
 
 const KERNEL: DeclarationShapes = {
@@ -40,9 +43,11 @@ const KERNEL: DeclarationShapes = {
     handler: "function",
     meta: "object",
     early: "boolean",
-    readsBody: "string",
+    body: "object",
+    errorFormat: "function",
   },
   route: { entity: "object", inApi: "boolean", action: "string", timeout: "number" },
+  change: { handler: "function", meta: "object", timeout: "number", errorFormat: "function" },
 };
 
 /** The kernel's shapes, with those of its base. */
@@ -53,6 +58,7 @@ export function declarationShapes(base: DeclarationShapes): DeclarationShapes {
     hook: { ...KERNEL.hook, ...base.hook },
     endpoint,
     route: { ...endpoint, ...KERNEL.route, ...base.route },
+    change: { ...KERNEL.change, ...base.change },
   };
 }
 
@@ -83,9 +89,10 @@ export function routeProblems(route: unknown, shape: Shape): string[] {
 
 function routeShapeProblems(at: string, given: unknown, shape: Shape): string[] {
   const problems = shapeProblems(given, shape);
-  const { handler, path, rules, obeys } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const { handler, path, rules, obeys, body } = (given ?? {}) as Readonly<Record<string, unknown>>;
   if (handler === undefined) problems.push("it has no handler");
   if (path === undefined) problems.push("it has no path");
+  if (typeof body === "object" && body !== null) problems.push(...bodyReadingProblems(body as BodyReading));
   for (const [key, list] of Object.entries({ rules, obeys }))
     if (list !== undefined && !isRuleList(list)) problems.push(`${key} must be a list of rules, such as ["everyone"]`);
   return problems.map((problem) => `${at}: ${problem}`);

@@ -1,10 +1,10 @@
-import type { ServiceFactory, ServiceName, ServiceOptions } from "../container/service-container.ts";
+import type { ServiceFactory, ServiceName, ServiceOptions, ServiceToken } from "../container/service-container.ts";
 import type { KernelHookOptions } from "../hooks/kernel-hooks.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Limits } from "../request/limits.ts";
 import type { RequestInfo } from "../request/messages.ts";
 import type { Scope, User } from "../request/scope.ts";
-import type { KernelRoute, KernelRouteContext, KernelRouteInput } from "../routes/kernel-route.ts";
+import type { KernelRoute, KernelRouteContext, KernelRouteInput, RouteChange } from "../routes/kernel-route.ts";
 import type { Base, Ground } from "./base.ts";
 
 /** The part of the app's configuration that plugins may read. */
@@ -16,7 +16,7 @@ export interface KernelConfig {
 }
 
 /**
- * What the kernel gives a plugin. The declaring members (`provide`, `hooks`, `routes.add`, `problem`) are for
+ * What the kernel gives a plugin. The declaring members (`provide`, `hooks`, `routes.add`, `routes.onRoute`, `problem`) are for
  * `setup`: afterwards they throw a ConfigurationError, and the app does not start.
  */
 export interface KernelPluginContext {
@@ -29,15 +29,26 @@ export interface KernelPluginContext {
   /** Whether there is such a service; it is not made. */
   has(service: ServiceName): boolean;
   readonly hooks: {
-    on(name: string, fn: (payload: never) => void | PromiseLike<void>, options?: KernelHookOptions): void;
+    /** @param hook one of the app's by its name, or a plugin's own by its token */
+    on<P = never>(
+      hook: ServiceName<P>,
+      fn: (payload: P) => void | PromiseLike<void>,
+      options?: KernelHookOptions,
+    ): void;
     /**
      * Defines a hook of the plugin's own, for others to add functions to.
+     * @param hook its token, as made by `token<Payload>("acme:delivered")`
      * @returns runs these functions in order; a promise only when one of them returned one
      */
-    define(name: string): (payload: never) => void | Promise<void>;
+    define<P>(hook: ServiceToken<P>): (payload: P) => void | Promise<void>;
   };
   readonly routes: {
     add(route: KernelRouteInput): void;
+    /**
+     * Changes routes of all plugins before any is served; functions of several plugins are called in their order.
+     * @param change gives the members of a route to replace; undefined for none
+     */
+    onRoute(change: (route: KernelRoute) => RouteChange | undefined): void;
     /** Those of all plugins; complete once the app is set up. */
     list(): readonly KernelRoute[];
   };
@@ -57,7 +68,8 @@ export interface KernelPluginContext {
 }
 
 /** A plugin endpoint, as the kernel knows it. Without `rules` it denies everybody. */
-export interface KernelEndpointConfig<S = unknown> extends Pick<KernelRouteInput, "meta" | "early" | "readsBody"> {
+export interface KernelEndpointConfig<S = unknown>
+  extends Pick<KernelRouteInput, "meta" | "early" | "body" | "errorFormat"> {
   /** @default "GET" */
   readonly method?: string | undefined;
   readonly rules?: readonly (string | { readonly name: string })[] | undefined;

@@ -5,7 +5,7 @@ import type { KernelBody, KernelRequest } from "./messages.ts";
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-function single(value: string | readonly string[] | undefined): string | undefined {
+export function single(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === "string" ? value : value?.[0];
 }
 
@@ -65,7 +65,8 @@ function within(bytes: Uint8Array, limit: number): Uint8Array {
   return bytes;
 }
 
-async function collect(stream: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
+/** @throws PayloadTooLargeError */
+export async function collect(stream: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of bounded(stream, limit)) chunks.push(chunk);
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);

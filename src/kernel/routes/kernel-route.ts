@@ -1,6 +1,8 @@
 import { InternalError } from "../errors/errors.ts";
+import type { BodyReading } from "../request/body-reading.ts";
 import type { KernelRequest, KernelResponse } from "../request/messages.ts";
 import type { Scope } from "../request/scope.ts";
+import { OpenStream } from "./open-stream.ts";
 
 /** What the routes below the API prefix are about. */
 export interface Resource {
@@ -21,7 +23,11 @@ export interface KernelRouteContext {
   /** Absolute path of the API's root, for links (`/api`, or the path the app is mounted under). */
   readonly root: string;
   readonly scope: Scope;
-  /** The request's JSON body, read and checked on first call. @throws 400, 413, 415 */
+  /**
+   * The body, read on first call: JSON, unless the route's `body` says that it is bytes (`AsyncIterable<Uint8Array>`) or a
+   * form (`FormData`).
+   * @throws 400, 413, 415
+   */
   body(): Promise<unknown>;
   /**
    * Answers another request of the same caller within a scope, such as that of a transaction: by its route, with the rules of
@@ -47,12 +53,37 @@ export class Reply {
     this.body = body;
     this.headers = headers;
   }
+
+  /**
+   * A response that would never end by itself, such as a stream of events. It ends when the client disconnects and when the
+   * app begins to close, so that closing need not wait for it.
+   * @param source gives the chunks; its signal is aborted at the end. A generator that waits for events has to listen to it
+   */
+  static stream(
+    source: (signal: AbortSignal) => AsyncIterable<Uint8Array | string>,
+    headers?: Readonly<Record<string, string | readonly string[]>>,
+  ): Reply {
+    return new Reply(200, new OpenStream(source), headers);
+  }
 }
+
+/** An error's body, as this caller may see it. */
+export type ErrorBody = Readonly<Record<string, unknown>> & {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+};
+
+/** Members of a route that `routes.onRoute` may set. */
+export type RouteChange = Partial<Pick<KernelRouteInput, "handler" | "meta" | "timeout" | "errorFormat">>;
 
 /** A route as the kernel knows it. */
 export interface KernelRouteInput {
   readonly method: string;
-  /** Pattern such as `/films/:id`; see `inApi`. */
+  /**
+   * Pattern such as `/films/:id`; see `inApi`. Its last segment may be all that follows (`/files/:path+`), or end in a verb
+   * (`/orders/:id:archive`, `/orders:import`).
+   */
   readonly path: string;
   /** Whether the path is below the API prefix, rather than from the root. @default whether it has an entity */
   readonly inApi?: boolean | undefined;
@@ -65,8 +96,15 @@ export interface KernelRouteInput {
   readonly rules?: readonly string[] | undefined;
   /** `summary`, `description` and `tags` for documentation; plugins may keep more of their own in it. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  /** "raw": the handler reads the body itself, so no plugin may read it before. @default the handler uses `body()` */
-  readonly readsBody?: "raw" | undefined;
+  /** What `body()` gives where it is not JSON; no plugin reads such a body before the handler. @default JSON */
+  readonly body?: BodyReading | undefined;
+  /**
+   * Writes the route's errors in another form; their status and headers stay. Called with what the caller may see. When it
+   * throws, that is logged, and the usual form is sent.
+   */
+  readonly errorFormat?:
+    | ((error: ErrorBody, request: KernelRequest) => { readonly type?: string | undefined; readonly body: unknown })
+    | undefined;
   /** Milliseconds the request may take. @default limits.requestMs */
   readonly timeout?: number | undefined;
   /** Handled also while the app is starting, and without finding the caller: for liveness probes. @default false */

@@ -10,7 +10,13 @@ export type RouteMatch =
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const METHOD = /^[A-Z]+$/;
-const PATH = /^(?:\/(?::[A-Za-z][A-Za-z0-9_]*|[A-Za-z0-9._~-]+))+$|^\/$/;
+const SEGMENT = ":[A-Za-z][A-Za-z0-9_]*|[A-Za-z0-9._~-]+";
+/** The last segment may be all that follows, or end in a verb. */
+const PATH = new RegExp(
+  `^(?:/(?:${SEGMENT}))*(?:/(?::[A-Za-z][A-Za-z0-9_]*\\+|(?:${SEGMENT})(?::[A-Za-z][A-Za-z0-9-]*)?)|/)$`,
+);
+/** A verb at the end of a path; the colon of a parameter follows a slash. */
+const VERB = /(?<=[^/]):(?=[A-Za-z][A-Za-z0-9-]*$)/;
 
 /** All routes of an app. Static segments win over parameters, so `/films/count` is never read as an id. */
 export class RouteRegistry {
@@ -51,10 +57,10 @@ export class RouteRegistry {
     const method = input.method.toUpperCase();
     const at = `route ${method} ${input.path} of plugin "${plugin}"`;
     const inApi = input.inApi ?? input.entity !== undefined;
-    const shape = `${method} ${inApi ? this.#prefix : ""}${input.path.replace(/:[^/]+/g, ":")}`;
+    const shape = `${method} ${inApi ? this.#prefix : ""}${input.path.replace(/\/:[A-Za-z]\w*/g, "/:")}`;
     const owner = this.#owners.get(shape);
     if (!METHOD.test(method) || !PATH.test(input.path)) {
-      this.#problem(`${at}: not a method and a path such as /things/:id`);
+      this.#problem(`${at}: not a method and a path such as /things/:id, /files/:path+ or /things/:id:archive`);
       return;
     }
     if (owner !== undefined) {
@@ -66,7 +72,19 @@ export class RouteRegistry {
     const route: KernelRoute = Object.freeze({ ...input, inApi, method, plugin });
     this.#routes.push(route);
     this.#owners.set(shape, route);
-    addRoute(inApi ? this.#apiRouter : this.#rootRouter, method, input.path, route);
+  }
+
+  /**
+   * Opens the table for look-ups, once all routes are added.
+   * @param change gives what is to be served in a route's place
+   */
+  complete(change: (route: KernelRoute) => KernelRoute): void {
+    for (const [at, added] of this.#routes.entries()) {
+      const route = change(added);
+      this.#routes[at] = route;
+      // To rou3 a colon begins a parameter, unless it is escaped.
+      addRoute(route.inApi ? this.#apiRouter : this.#rootRouter, route.method, route.path.replace(VERB, "\\:"), route);
+    }
   }
 
   /** Finds the route of a path: below the API prefix first, then from the root. `undefined`: no such path. */
@@ -151,11 +169,18 @@ export function canonicalize(url: string, maxBytes: number): CanonicalUrl {
 export function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const decoded: Record<string, string> = {};
   for (const name in params) {
-    const value = decodeSegment(params[name] as string);
+    const value = decodeParam(params[name] as string);
     if (value === undefined) throw new BadRequestError("The path contains a segment that is not allowed");
     decoded[name] = value;
   }
   return decoded;
+}
+
+/** Decodes a parameter; that of `/:path+` has several segments, none of which can hide a slash. */
+function decodeParam(raw: string): string | undefined {
+  if (!raw.includes("/")) return decodeSegment(raw);
+  const segments = raw.split("/").map(decodeSegment);
+  return segments.includes(undefined) ? undefined : segments.join("/");
 }
 
 /** Decodes one path segment; undefined when its escapes are broken or hide what a segment must not contain. */

@@ -37,7 +37,7 @@ export function addAccountRoutes({ routes }: PluginContext, auth: AuthHandler, p
         path: path + below,
         action: kebabCase(name),
         rules: ["everyone"],
-        readsBody: "raw",
+        body: { as: "raw", bytes: MOST_BYTES },
         transactional: false,
         describe: () => describeEndpoint(method, options?.metadata?.openapi?.description),
         handler: async (call) => toReply(await auth.handler(await toRequest(call, origin))),

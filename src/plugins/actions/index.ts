@@ -62,10 +62,10 @@ function addRoutes(context: PluginContext, action: CompiledAction): void {
   const handler = routeHandler(context, action);
   const meta = { ...(description === undefined ? {} : { description }), ...definition.meta };
   const describe = describeAction(context, action);
-  const readsBody = definition.readsBody === "raw" ? ("raw" as const) : undefined;
+  const body = definition.readsBody === "raw" ? ({ as: "raw" } as const) : undefined;
   // A run has transactions of its own.
   const transactional = definition.workflow === undefined ? definition.transactional : false;
-  const own = { timeout, readsBody, transactional, meta, describe, handler };
+  const own = { timeout, body, transactional, meta, describe, handler };
   const shared = { action: name, entity, access, obeys: rules, ...own };
   const root = `/${routeSegment(entity)}`;
   context.routes.add({ ...shared, method, path: root + path, call: clientCall(context, action) });

@@ -98,8 +98,8 @@ async function runAll(context: RouteContext, scope: OperationScope, items: reado
  * @throws BadRequestError for routes that are not about changing records, and for those that may do something outside the
  * database: it would stay when a later item fails
  */
-function assertChange({ method, entity, readsBody, transactional, action }: Route): void {
-  if (entity === undefined || method === "GET" || readsBody === "raw" || transactional !== true)
+function assertChange({ method, entity, body, transactional, action }: Route): void {
+  if (entity === undefined || method === "GET" || body !== undefined || transactional !== true)
     throw new BadRequestError(`"${action}" cannot be part of a batch`);
 }
 

@@ -45,7 +45,7 @@ const CONDITIONS = ["if-match", "if-none-match"] as const;
 async function fingerprintOf(context: RouteContext, key: string): Promise<string> {
   const { route, request, params, search } = context;
   const hasBody = request.body !== undefined;
-  if (hasBody && route.readsBody === "raw")
+  if (hasBody && route.body !== undefined)
     throw new BadRequestError("This request cannot have an Idempotency-Key: its body is not kept. Send it without");
   const conditions = CONDITIONS.map((name) => request.headers[name] ?? null);
   const body = hasBody ? [canonical(await context.body())] : [];

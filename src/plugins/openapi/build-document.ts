@@ -9,7 +9,7 @@ import {
   type RouteReader,
 } from "../../gate/index.ts";
 import { isPromiseLike, pascalCase, withDeadline } from "../../kernel/index.ts";
-import { describeOperation, operationIdOf, response, tagOf } from "./describe-operation.ts";
+import { describeOperation, operationIdOf, PARAMETER, response, tagOf } from "./describe-operation.ts";
 import { ERROR_SCHEMAS, errorResponse, errorResponseName } from "./error-responses.ts";
 import type { DocumentInfo, OpenApiDocument, OpenApiOptions, OperationObject } from "./openapi-document.ts";
 import type { ReaderView } from "./reader-view.ts";
@@ -197,7 +197,7 @@ async function describeAll(
     const shared = new Set<unknown>(given.filter((one) => one.shared === true).map(({ name }) => name));
     const operation = describeOperation(route, operationIdOf(route, described.operationId, taken), parts);
     operations.push({
-      path: (route.inApi ? prefix : base) + route.path.replaceAll(/:([^/]+)/g, "{$1}"),
+      path: (route.inApi ? prefix : base) + route.path.replaceAll(PARAMETER, "/{$1}"),
       method: route.method.toLowerCase(),
       owner,
       operation,

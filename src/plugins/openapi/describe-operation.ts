@@ -128,17 +128,20 @@ export function tagOf({ entity, plugin }: Route): string {
   return entity === undefined ? plugin : pascalCase(entity.plural ?? pluralize(entity.name));
 }
 
+/** A parameter in the path of a route: its name, and `+` where it is all that follows. */
+export const PARAMETER = /\/:(\w+)(\+?)/g;
+
 function pathParameters({ path, entity }: Route, idLength: number): JsonSchema[] {
-  const names = path.split("/").filter((segment) => segment.startsWith(":"));
   const idKind = entity?.columns.id?.kind;
-  return names.map((name) => ({
-    name: name.slice(1),
+  return [...path.matchAll(PARAMETER)].map(([, name, isRest]) => ({
+    name,
     in: "path",
     required: true,
+    ...(isRest === "" ? {} : { description: "All that follows in the path, with its slashes." }),
     schema:
-      name === ":id" && idKind?.convert !== undefined
+      name === "id" && idKind?.convert !== undefined
         ? jsonSchemaOf(idKind)
-        : { type: "string", minLength: 1, ...(name === ":id" ? { maxLength: idLength } : {}) },
+        : { type: "string", minLength: 1, ...(name === "id" ? { maxLength: idLength } : {}) },
   }));
 }
 

@@ -6,13 +6,12 @@ import {
   type Plugin,
   type PluginContext,
   type PolicyQuestion,
-  RouteRules,
   RuleLists,
 } from "../../gate/index.ts";
 import { unknownKeys } from "../../kernel/index.ts";
 import { compilePlans, decide } from "./decide.ts";
 import type { Rule } from "./rule.ts";
-import { createFieldRules, createRouteAuthorizer, createRouteRules, createRuleLists } from "./rule-services.ts";
+import { createFieldRules, createRouteAuthorizer, createRuleLists } from "./rule-services.ts";
 import { createRuleTable } from "./rule-table.ts";
 import { hasOwnerColumn, setOwner } from "./set-owner.ts";
 
@@ -70,7 +69,6 @@ export function rules(options: RulesOptions = {}): Plugin {
       };
       records.policy({ name: "rules", allows });
       const authorizeRoute = createRouteAuthorizer(table, log);
-      provide(RouteRules, () => createRouteRules(authorizeRoute));
       hooks.on("route:authorize", authorizeRoute);
       hooks.on("operation:normalize", setOwner, {
         appliesTo: (entity, kind) => (kind === "create" || kind === "update") && hasOwnerColumn(entity),

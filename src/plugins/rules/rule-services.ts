@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import type { FieldRules, PluginContext, Route, RouteAuthorization, RouteRules, RuleLists } from "../../gate/index.ts";
+import type { FieldRules, PluginContext, Route, RouteAuthorization, RuleLists } from "../../gate/index.ts";
 import type { Logger } from "../../kernel/index.ts";
 import type { Ask } from "./ask-rule.ts";
 import { type AccessPlan, askAny, compileName, compilePlan } from "./decide.ts";
@@ -72,16 +72,5 @@ export function createRouteAuthorizer(
     };
     const answer = askAny(asksOf(payload), { kind: "route", entity: route.entity, principal: scope.principal, scope });
     return answer instanceof Promise ? answer.then(allow) : allow(answer);
-  };
-}
-
-/** Tells other plugins which routes a caller may use. */
-export function createRouteRules(authorize: (payload: RouteAuthorization) => void | Promise<void>): RouteRules {
-  return {
-    async allow(route, scope) {
-      const payload: RouteAuthorization = { route, rules: route.rules ?? [], scope, allowed: false };
-      await authorize(payload);
-      return payload.allowed;
-    },
   };
 }

@@ -57,6 +57,7 @@ const own = (folder: string): OwnAnswers => {
       status: 308,
       headers: { location: `http://test.invalid${folder}/films/f1` },
     },
+    "dots in what follows": resolved(),
     TRACE: { why: "Next cannot make a Request with this method", status: 500 },
     PROPFIND: { why: "Next has no handlers for this method", status: 400 },
     "two Authorization lines": { why: header, status: 200, headers: { "x-total-count": "0" } },
@@ -66,11 +67,11 @@ const own = (folder: string): OwnAnswers => {
   };
 };
 
-/** Next adds to Vary, and sends every body in chunks. */
-const volatile = ["vary", "content-length", "transfer-encoding"];
+/** Next adds to Vary, sends every body in chunks, and waits for connections before a signal closes the app. */
+const options = { volatile: ["vary", "content-length", "transfer-encoding"], closesApp: false };
 
-testAdapter("Next in app/api/[...path]", inside("/api"), { own: own("/api"), volatile });
-testAdapter("Next in app/v1/deep/[...rest]", inside("/v1/deep"), { own: own("/v1/deep"), volatile });
+testAdapter("Next in app/api/[...path]", inside("/api"), { own: own("/api"), ...options });
+testAdapter("Next in app/v1/deep/[...rest]", inside("/v1/deep"), { own: own("/v1/deep"), ...options });
 
 it("leaves to Next what is not below the folder, and keeps what the API says in Vary", async () => {
   const { port, close } = await app.start();

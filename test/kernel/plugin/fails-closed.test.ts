@@ -11,7 +11,7 @@ import {
   string,
 } from "keelson";
 import { audit } from "keelson/audit";
-import type { PluginContext, PluginOptions } from "keelson/plugin";
+import { type PluginContext, type PluginOptions, token } from "keelson/plugin";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import type { HookFunction } from "../../../src/gate/index.ts";
@@ -41,8 +41,7 @@ async function problemsOf(starting: Promise<void>): Promise<string> {
 }
 
 const odd = (options: object): Plugin => createPlugin({ id: "acme/odd", ...options } as PluginOptions);
-/** The types of such hooks come by declaration merging, which would be seen by all tests. */
-const DELIVERED = "acme:delivered" as never;
+const Delivered = token<{ readonly id: string; readonly seen: string[] }>("acme:delivered");
 const noop = (): void => {};
 
 describe.each([
@@ -55,7 +54,7 @@ describe.each([
 
   it.each<[string, (context: PluginContext) => unknown]>([
     ['hooks.on("operation:authorize")', ({ hooks }) => hooks.on("operation:authorize", noop)],
-    ['hooks.define("acme:delivered")', ({ hooks }) => hooks.define(DELIVERED)],
+    ['hooks.define("acme:delivered")', ({ hooks }) => hooks.define(Delivered)],
     [
       "routes.add(GET /late)",
       ({ routes }) => routes.add({ method: "GET", path: "/late", action: "late", rules: [], handler: noop }),
@@ -161,20 +160,31 @@ describe("a plugin in the place of a default one", () => {
 describe("a hook that a plugin defines", () => {
   it("is run by its plugin, with the functions of plugins before and after it", async () => {
     const listen = (id: string): Plugin =>
-      odd({ id, hooks: { "acme:delivered": ({ seen }: { seen: string[] }) => void seen.push(id) } });
+      createPlugin({ id, setup: ({ hooks }) => hooks.on(Delivered, ({ seen }) => void seen.push(id)) });
     let run: (payload: { id: string; seen: string[] }) => unknown = noop;
-    const owner = odd({ setup: ({ hooks }: PluginContext) => void (run = hooks.define(DELIVERED) as typeof run) });
+    const owner = createPlugin({ id: "owner", setup: ({ hooks }) => void (run = hooks.define(Delivered)) });
     await startApp([listen("before"), owner, listen("after")]);
     const seen: string[] = [];
     await run({ id: "1", seen });
     expect(seen).toEqual(["before", "after"]);
   });
 
-  it("has one owner, and a name that is not the kernel's", async () => {
-    const define = (id: string, name: never): Plugin =>
-      createPlugin({ id, setup: ({ hooks }) => void hooks.define(name) });
+  it("stops the start where no plugin defines it, or its token is none", async () => {
     const problems = await problemsOf(
-      startApp([define("one", "a:b" as never), define("two", "a:b" as never), define("three", "request:end" as never)]),
+      startApp([
+        createPlugin({ id: "one", setup: ({ hooks }) => hooks.on(token("acme:nothing"), noop) }),
+        createPlugin({ id: "two", setup: ({ hooks }) => hooks.on(undefined as never, noop) }),
+      ]),
+    );
+    expect(problems).toContain('plugin "one": there is no hook "acme:nothing"');
+    expect(problems).toContain('plugin "two": hooks.on takes the name of a hook first');
+  });
+
+  it("has one owner, and a name that is not the kernel's", async () => {
+    const define = (id: string, name: string): Plugin =>
+      createPlugin({ id, setup: ({ hooks }) => void hooks.define(token(name)) });
+    const problems = await problemsOf(
+      startApp([define("one", "a:b"), define("two", "a:b"), define("three", "request:end")]),
     );
     expect(problems).toContain('plugin "two": the hook "a:b" is defined by plugin "one" already');
     expect(problems).toContain('plugin "three": the hook "request:end" is defined by the kernel already');

@@ -20,51 +20,48 @@ interface Change {
   readonly id: string;
 }
 
-/** One open stream. */
+/** The events of one stream. */
 class Subscriber {
-  readonly stream: ReadableStream<Uint8Array>;
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** Records that this stream has shown: only of these does it tell that they are gone. */
   readonly #shown = new Set<string>();
-  #work: Promise<void> = Promise.resolve();
-  #waiting = 0;
-
+  readonly #waiting: Change[] = [];
   readonly #read: (change: Change) => Promise<unknown>;
   readonly #most: number;
+  #wake: (() => void) | undefined;
+  #isOver = false;
 
-  constructor(read: (change: Change) => Promise<unknown>, most: number, onEnd: (subscriber: Subscriber) => void) {
+  constructor(read: (change: Change) => Promise<unknown>, most: number) {
     this.#read = read;
     this.#most = most;
-    this.stream = new ReadableStream({
-      start: (controller) => {
-        this.#controller = controller;
-        this.#send(": open\n\n"); // hosts send the headers with the first bytes
-      },
-      cancel: () => onEnd(this),
-    });
   }
 
-  /** Sends a change after those before it. */
   notify(change: Change): void {
-    if (++this.#waiting > this.#most) this.end();
-    this.#work = this.#work.then(async () => {
-      const record = await this.#read(change).catch(() => null);
-      this.#waiting -= 1;
-      const key = `${change.entity.name} ${change.id}`;
-      if (record !== null) this.#shown.add(key);
-      else if (!this.#shown.delete(key)) return;
-      const [kind, data] = record === null ? ["delete", { id: change.id }] : [change.kind, record];
-      this.#send(`id: ${change.id}\nevent: ${change.entity.name}.${kind}\ndata: ${JSON.stringify(data)}\n\n`);
-    });
-  }
-
-  #send(text: string): void {
-    this.#controller?.enqueue(new TextEncoder().encode(text));
+    if (this.#waiting.push(change) > this.#most) this.end();
+    this.#wake?.();
   }
 
   end(): void {
-    this.#controller?.close();
-    this.#controller = undefined;
+    this.#isOver = true;
+    this.#wake?.();
+  }
+
+  /** The changes as the caller may see them, in their order. */
+  async *events(): AsyncGenerator<string> {
+    yield ": open\n\n"; // hosts send the headers with the first bytes
+    while (!this.#isOver) {
+      const change = this.#waiting.shift();
+      if (change !== undefined) yield* this.#eventOf(change);
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  async *#eventOf(change: Change): AsyncGenerator<string> {
+    const record = await this.#read(change).catch(() => null);
+    const key = `${change.entity.name} ${change.id}`;
+    if (record !== null) this.#shown.add(key);
+    else if (!this.#shown.delete(key)) return;
+    const [kind, data] = record === null ? ["delete", { id: change.id }] : [change.kind, record];
+    yield `id: ${change.id}\nevent: ${change.entity.name}.${kind}\ndata: ${JSON.stringify(data)}\n\n`;
   }
 }
 
@@ -75,22 +72,24 @@ export const events = createPluginFactory<EventsOptions>(({ queue = 1_000 }) => 
     records.onCommitted((changes) => {
       for (const change of changes) for (const subscriber of open) subscriber.notify(change);
     });
-    const subscribe = (user: User | null): Subscriber => {
-      const subscriber = new Subscriber(readerFor(context, user), queue, (one) => open.delete(one));
+    const subscribe = (user: User | null, signal: AbortSignal): AsyncIterable<string> => {
+      const subscriber = new Subscriber(readerFor(context, user), queue);
       open.add(subscriber);
-      return subscriber;
+      // The client has gone, or the app begins to close.
+      signal.addEventListener("abort", () => {
+        open.delete(subscriber);
+        subscriber.end();
+      });
+      return subscriber.events();
     };
-    return { open, subscribe };
-  },
-  closing(_context, { open }: { readonly open: ReadonlySet<Subscriber> }) {
-    for (const subscriber of open) subscriber.end();
+    return { subscribe };
   },
   endpoints: {
-    events: endpoint<{ subscribe(user: User | null): Subscriber }>("/events", {
+    events: endpoint<{ subscribe(user: User | null, signal: AbortSignal): AsyncIterable<string> }>("/events", {
       rules: ["everyone"],
       transactional: false,
       handler: ({ scope }, { subscribe }) =>
-        new Reply(200, subscribe(scope.principal.user).stream, {
+        Reply.stream((signal) => subscribe(scope.principal.user, signal), {
           "content-type": "text/event-stream",
           "cache-control": "no-store",
         }),

@@ -33,7 +33,7 @@ export const files = createPluginFactory<FilesOptions>((options) => {
     requires: ["crud"],
     schema: schemaFromEntities([file]),
     setup({ routes, records }) {
-      const shared = { entity: file, readsBody: "raw", transactional: false } as const;
+      const shared = { entity: file, body: { as: "raw", bytes: maxBytes }, transactional: false } as const;
       routes.add({
         ...shared,
         method: "POST",
@@ -45,7 +45,7 @@ export const files = createPluginFactory<FilesOptions>((options) => {
           await scope.access.decide({ kind: "create", entity: file }); // before any byte is read
           const name = new URLSearchParams(search).get("name");
           if (name === null) throw new BadRequestError('An upload has a name, such as "?name=plan.pdf"');
-          const bytes = await readBytes(call, maxBytes);
+          const bytes = await readBytes(call);
           const type = String(request.headers["content-type"] ?? "application/octet-stream");
           const key = randomUUID();
           await store.put(key, bytes, type);
@@ -85,18 +85,10 @@ export const files = createPluginFactory<FilesOptions>((options) => {
   };
 });
 
-/** @throws BadRequestError without a body, or when it has too many bytes */
-async function readBytes({ request: { body } }: RouteContext, most: number): Promise<Uint8Array<ArrayBuffer>> {
+/** @throws BadRequestError without a body, PayloadTooLargeError when it has too many bytes */
+async function readBytes({ body }: RouteContext): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
-  let size = 0;
-  const take = (chunk: Uint8Array): void => {
-    size += chunk.byteLength;
-    if (size > most) throw new BadRequestError(`A file has ${most} bytes at most`);
-    chunks.push(chunk);
-  };
-  if (body?.kind === "stream") for await (const chunk of body.stream) take(chunk);
-  else if (body?.kind === "bytes") take(body.bytes);
-  else if (body?.kind === "text") take(new TextEncoder().encode(body.text));
-  if (size === 0) throw new BadRequestError("The body is the file, and is empty");
+  for await (const chunk of (await body()) as AsyncIterable<Uint8Array>) chunks.push(chunk);
+  if (chunks.length === 0) throw new BadRequestError("The body is the file, and is empty");
   return new Uint8Array(Buffer.concat(chunks));
 }

@@ -102,7 +102,7 @@ describe.each([
 
   it("are refused when they are too large, empty or have no name", async () => {
     const { send } = await boot(3);
-    expect((await send("POST", "/content?name=a", "ann", picture)).status).toBe(400);
+    expect((await send("POST", "/content?name=a", "ann", picture)).status).toBe(413);
     expect((await send("POST", "/content?name=a", "ann")).status).toBe(400);
     expect((await send("POST", "/content", "ann", picture)).status).toBe(400);
     expect(await (await send("GET", "", "ann")).json()).toEqual([]);

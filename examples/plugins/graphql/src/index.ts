@@ -44,7 +44,7 @@ export const graphql = createPluginFactory(() => ({
   id: "example/graphql",
   setup: ({ entities, clientFor }): State => ({ yoga: yogaOf(entities), clientFor }),
   endpoints: {
-    graphql: endpoint<State, Readonly<Record<string, string>>, z.infer<typeof sent>>("/graphql", {
+    graphql: endpoint<State, Readonly<Record<string, string>>, typeof sent>("/graphql", {
       method: "POST",
       rules: ["everyone"], // each record has the rules of its entity
       body: sent,

@@ -44,6 +44,10 @@ function addRoutes({ entities: model, routes, clientFor }: PluginContext, entity
       action,
       access: action === "list" ? "read" : action,
       handler: (call) => handler(call, clientOf(call)),
+      errorFormat: ({ status, code, message }) => ({
+        type: TYPE,
+        body: { errors: [{ status: String(status), code, detail: message }] },
+      }),
     });
 
   add("GET", path, "list", async ({ search }, client) => {

@@ -6,6 +6,7 @@ import {
   ConfigurationError,
   type InferFieldInput,
   type InferFieldValues,
+  type Metadata,
   type RuleRef,
 } from "../../../entity/index.ts";
 import type { WorkflowRunner } from "../../../gate/index.ts";
@@ -144,9 +145,12 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   output<const F extends ActionFields>(fields: F): ActionBuilder<With<S, { output: InferFieldValues<F> }>> {
     return this.#with<With<S, { output: InferFieldValues<F> }>>({ output: fields });
   }
-  /** What documentation says about it. */
-  meta(meta: ActionMeta): ActionBuilder<S> {
-    return this.#with({ meta: { ...this.definition.meta, ...meta } });
+  /** What documentation says about it, or a value for a plugin, which finds it in `meta` of the action's route. */
+  meta(meta: ActionMeta): ActionBuilder<S>;
+  meta<K extends keyof Metadata>(key: K, value: Metadata[K]): ActionBuilder<S>;
+  meta(given: ActionMeta | keyof Metadata, value?: unknown): ActionBuilder<S> {
+    const added = typeof given === "object" ? given : { [given as string]: value };
+    return this.#with({ meta: { ...this.definition.meta, ...added } });
   }
   /** Milliseconds the request may take. @default limits.requestMs */
   timeout(milliseconds: number): ActionBuilder<S> {

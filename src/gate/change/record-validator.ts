@@ -1,0 +1,55 @@
+import { type FieldErrors, InternalError, ValidationFailedError } from "../../kernel/index.ts";
+import type { Row } from "../condition/condition.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
+import type { RecordChange } from "./record-change.ts";
+
+/**
+ * Looks at a record as it is about to be stored, whatever creates or changes it: the whole record, without masks.
+ * Passwords are hashes, encrypted fields are plain text.
+ * @returns what is wrong, a message per field and `_` for the record as a whole; undefined when nothing is
+ */
+export type RecordValidator = (
+  record: Row,
+  change: RecordChange,
+) => FieldErrors | undefined | Promise<FieldErrors | undefined>;
+
+/**
+ * Asks a validator about changed records, inside the transaction of the change.
+ * @param scope on whose behalf they are changed; undefined for services of the whole app
+ * @throws ValidationFailedError with messages at fields that the caller may know of; the others are about the record
+ * @throws InternalError for anything but messages by field
+ */
+export async function checkChanges(
+  { plugin, validate }: { readonly plugin: string; readonly validate: RecordValidator },
+  changes: readonly RecordChange[],
+  scope: OperationScope | undefined,
+): Promise<void> {
+  for (const change of changes) {
+    if (change.after === null || (change.kind !== "create" && change.kind !== "update")) continue;
+    const given: unknown = await validate(Object.freeze({ ...change.after }), change);
+    if (given === undefined) continue;
+    if (!isMessages(given))
+      throw new InternalError(
+        `A validator of plugin "${plugin}" returns undefined, or messages by field such as { title: "is taken" }`,
+      );
+    await scope?.access.maskReady(change.entity);
+    const isKnown = (name: string): boolean => {
+      if (scope === undefined || scope.principal.kind === "system") return true;
+      const { readable, writable } = scope.access.mask(change.entity);
+      return readable.has(name) || writable.has(name);
+    };
+    throw new ValidationFailedError(
+      Object.entries(given).map(([name, message]) => ({
+        path: name !== "_" && isKnown(name) ? [name] : [],
+        code: "custom",
+        message,
+      })),
+    );
+  }
+}
+
+function isMessages(value: unknown): value is FieldErrors {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const messages = Object.values(value);
+  return messages.length > 0 && messages.every((message) => typeof message === "string");
+}

@@ -1,0 +1,51 @@
+import { InternalError } from "../errors/errors.ts";
+import type { KernelResponse } from "../request/messages.ts";
+import type { Scopes } from "../request/scope.ts";
+import { Reply } from "../routes/kernel-route.ts";
+import { OpenStream } from "../routes/open-stream.ts";
+import { baseHeaders, cancelBody, isStream } from "./exchange.ts";
+import { fromWebResponse, isWebResponse } from "./fetch.ts";
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Make bodies of what a handler returned. */
+export interface BodyWriters {
+  toJson(value: unknown): ReturnType<Scopes["toJson"]>;
+  open(stream: OpenStream): AsyncIterable<Uint8Array | string>;
+}
+
+/** GET's headers without its body. */
+export function dropBody(response: KernelResponse): void {
+  const { body } = response;
+  if (typeof body === "string" || body instanceof Uint8Array)
+    response.headers["content-length"] = String(Buffer.byteLength(body));
+  void cancelBody({ body });
+  response.body = null;
+}
+
+/** A handler's result as a response: every record in it is masked, everything is JSON unless it is a Response or a stream. */
+export async function finish(
+  result: unknown,
+  requestId: string,
+  { toJson, open }: BodyWriters,
+): Promise<KernelResponse> {
+  if (isWebResponse(result)) {
+    const { status, headers, body } = fromWebResponse(result);
+    return { status, headers: { ...baseHeaders(requestId), ...headers }, body };
+  }
+  const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
+  const { body } = reply;
+  if (body === undefined) return respond(requestId, reply, null);
+  if (body instanceof OpenStream) return respond(requestId, reply, open(body));
+  if (body instanceof Uint8Array || isStream(body)) return respond(requestId, reply, body);
+  const written = toJson(body);
+  const text = written instanceof Promise ? await written : written;
+  if (text === undefined) throw new InternalError("The result cannot be written as JSON");
+  return respond(requestId, reply, text, JSON_TYPE);
+}
+
+export function respond(requestId: string, reply: Reply, body: KernelResponse["body"], type?: string): KernelResponse {
+  const headers = baseHeaders(requestId);
+  if (type !== undefined) headers["content-type"] = type;
+  return { status: reply.status, headers: Object.assign(headers, reply.headers), body };
+}

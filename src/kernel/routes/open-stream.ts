@@ -1,0 +1,8 @@
+/** The source of a response that would never end by itself. */
+export class OpenStream {
+  readonly begin: (signal: AbortSignal) => AsyncIterable<Uint8Array | string>;
+
+  constructor(begin: (signal: AbortSignal) => AsyncIterable<Uint8Array | string>) {
+    this.begin = begin;
+  }
+}
