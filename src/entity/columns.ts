@@ -20,17 +20,22 @@ export function foreignKeyOf(name: string, relation: RelationDefinition): string
   return relation.foreignKey ?? `${name}Id`;
 }
 
+interface OwnColumn {
+  /** @default its name */
+  readonly stored?: string | undefined;
+  /** @default false */
+  readonly unique?: boolean;
+  /** @default false */
+  readonly existing?: boolean;
+}
+
 function own(
   name: string,
   kind: FieldKind,
   role: ColumnDefinition["role"],
-  {
-    stored = name,
-    unique = false,
-    existing = false,
-  }: { readonly stored?: string | undefined; readonly unique?: boolean; readonly existing?: boolean } = {},
+  { stored = name, unique = false, existing = false }: OwnColumn = {},
 ): ColumnDefinition {
-  return Object.freeze({ name, stored, kind, role, optional: false, unique, existing });
+  return Object.freeze({ name, stored, kind, role, optional: false, unique, ...(existing && { existing }) });
 }
 
 /** Name of the column that holds the blind index of an encrypted field. */

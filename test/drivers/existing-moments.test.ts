@@ -68,7 +68,10 @@ describe.each(DATABASES)("datetimes with more digits than are read, on %s", (nam
       if (page.next === null) break;
       after = `&_after=${page.next}`;
     }
-    expect(ids).toEqual(sort.startsWith("-") ? [2, 0, 1, 3, 4, 5] : [5, 4, 0, 1, 3, 2]);
+    // 0, 1 and 3 are read as one moment, and have an order of their own by the digits that are not.
+    expect(new Set(ids).size).toBe(6);
+    const order = ids.map((id) => ([0, 1, 3].includes(id) ? "same" : id));
+    expect(sort.startsWith("-") ? order : order.reverse()).toEqual([2, "same", "same", "same", 4, 5]);
   });
 
   it("are one group where they are read as one", async () => {

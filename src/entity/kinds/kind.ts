@@ -83,6 +83,11 @@ export interface FieldKind<T = unknown> {
    * @default what `accepts` takes, as it is
    */
   convert?(value: unknown): Parsed<T>;
+  /**
+   * The value after this one, where columns that were there before the app may hold values between the two; undefined behind
+   * the last one. @default columns hold the kind's own values
+   */
+  next?(value: T): T | undefined;
   /** The value that its column holds, where that is another one: a number for the text of an id. */
   toStored?(value: T): unknown;
   /** The value of what the column holds; with `toStored`. */
@@ -100,11 +105,6 @@ export interface FieldKind<T = unknown> {
   native?(type: string | undefined): FieldKind<T>;
   /** In-memory order, the same as the database's; only used when `sortable`. */
   compare(a: T, b: T): number;
-  /**
-   * The least value beyond all that are read as this one, for kinds whose columns in existing tables may have more digits
-   * than values in code.
-   */
-  next?(value: T): T;
   /** The JSON form of a stored value; identity when absent. */
   toWire?(value: T): unknown;
   /**

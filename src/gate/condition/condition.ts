@@ -13,6 +13,8 @@ export type Compare = Marked & {
   readonly column: ColumnDefinition;
   readonly test: Test;
   readonly value: unknown;
+  /** The record that has the value, of which the database may keep more digits. */
+  readonly record?: { readonly entity: AnyEntity; readonly where: Condition };
 };
 
 /** Some related record matches. */
@@ -76,38 +78,45 @@ export function not(condition: Condition): Condition {
   }
 }
 
-/** A comparison of a column with a value; `null` goes with `eq` only, a list with `in`. */
+/**
+ * A comparison of a column with a value; `null` goes with `eq` only, a list with `in`. Where the column may hold values
+ * between two of its kind, such as microseconds, those count as the first of the two, which is what records show.
+ */
 export function compare(column: ColumnDefinition, test: Test, value: unknown): Condition {
-  const { existing, kind } = column;
-  if (value === null) return plainCompare(column, test, value);
-  if (kind.values !== undefined && test !== "eq" && test !== "in") {
-    const passing = kind.values.filter((one) => passesTest(kind, test, one, value));
-    return passing.length === 0 ? NEVER : plainCompare(column, "in", passing);
+  const { kind } = column;
+  const { next, values } = kind;
+  if (values !== undefined && value !== null && test !== "eq" && test !== "in") {
+    const passing = values.filter((one) => passesTest(kind, test, one, value));
+    return passing.length === 0 ? NEVER : compareExactly(column, "in", passing);
   }
-  return existing === true && kind.next !== undefined
-    ? compareRead(column, test, value)
-    : plainCompare(column, test, value);
-}
-
-function plainCompare(column: ColumnDefinition, test: Test, value: unknown): Condition {
-  return { [kCondition]: true, op: "compare", column, test, value };
-}
-
-/** The same where a stored value may have more digits than what is read of it: it is compared as it is read. */
-function compareRead(column: ColumnDefinition, test: Test, value: unknown): Condition {
-  const next = (): unknown => column.kind.next?.(value);
+  if (column.existing !== true || next === undefined || value === null) return compareExactly(column, test, value);
+  if (test === "in") return or((value as readonly unknown[]).map((one) => compare(column, "eq", one)));
+  const from = compareExactly(column, "gte", value);
+  const after = next(value);
+  const before = after === undefined ? not(compareExactly(column, "eq", null)) : compareExactly(column, "lt", after);
   switch (test) {
     case "eq":
-      return and([plainCompare(column, "gte", value), plainCompare(column, "lt", next())]);
-    case "gt":
-      return plainCompare(column, "gte", next());
+      return and([from, before]);
     case "lte":
-      return plainCompare(column, "lt", next());
-    case "in":
-      return or((value as readonly unknown[]).map((one) => compareRead(column, "eq", one)));
+      return before;
+    case "gt":
+      return after === undefined ? NEVER : compareExactly(column, "gte", after);
     default:
-      return plainCompare(column, test, value);
+      return test === "gte" ? from : compareExactly(column, test, value);
   }
+}
+
+/**
+ * A comparison with a value as the database keeps it.
+ * @param record The one that has the value; where it no longer does, the value counts as it is given
+ */
+export function compareExactly(
+  column: ColumnDefinition,
+  test: Test,
+  value: unknown,
+  record?: Compare["record"],
+): Compare {
+  return { [kCondition]: true, op: "compare", column, test, value, ...(record !== undefined && { record }) };
 }
 
 /** The condition that some related record meets another one. */

@@ -43,7 +43,7 @@ export function conditionShape(
 }
 
 function compareShape(condition: Compare, provider: Provider, values: unknown[]): string {
-  const { column, test, value } = condition;
+  const { column, test, value, record } = condition;
   const start = `${column.name}.${test}`;
   if (column.path !== undefined) return pathShape(condition, column.path, provider, values);
   if (value === null) return `${column.name}?,`;
@@ -60,7 +60,7 @@ function compareShape(condition: Compare, provider: Provider, values: unknown[])
     return `${start},`;
   }
   values.push(patternOf(condition, provider) ?? codecOf(provider, column).encode(value));
-  return `${start},`;
+  return record === undefined ? `${start},` : `${start}@${conditionShape(record.where, provider, values)},`;
 }
 
 /** A comparison of an id that consists of other columns: the values of each id one after the other. */

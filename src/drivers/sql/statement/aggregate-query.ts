@@ -2,10 +2,10 @@ import type { CompiledQuery, RawBuilder } from "kysely";
 import type { ColumnDefinition, Provider } from "../../../entity/index.ts";
 import { type Aggregate, type Bucket, type GroupKey, type Measure, orderOfGroups } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
+import { comparable, groupedBy, sortedBy } from "../condition/comparable.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
-import { readAs, sortedBy } from "../condition/sort-expression.ts";
 import { Slots, type SqlBuilder } from "../condition/sql-builder.ts";
-import { sourceOf, storedName } from "../tables/names.ts";
+import { sourceOf } from "../tables/names.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 
 /** How much of an aggregate its statement computes. */
@@ -81,16 +81,20 @@ class AggregateWriter {
     this.#extent = extent;
   }
 
-  #column({ name }: ColumnDefinition): RawBuilder<unknown> {
-    const { entity } = this.#aggregate;
-    return this.#builder.sql.id(entity.name, storedName(entity, name));
+  #column(column: ColumnDefinition): RawBuilder<unknown> {
+    return this.#builder.sql.id(this.#aggregate.entity.name, column.stored);
   }
 
   key({ column, bucket }: GroupKey): RawBuilder<unknown> {
-    if (bucket === undefined) return readAs(this.#builder, column, this.#column(column));
+    if (bucket === undefined) return groupedBy(this.#builder, column, this.#column(column));
     const isLocal = this.#extent === "quarters" && column.kind.column.scalar === "DateTime";
     const zone = column.kind.column.scalar === "DateTime" ? (this.#aggregate.zone ?? "UTC") : "UTC";
-    return beginning(this.#builder, this.#column(column), isLocal ? "quarter of an hour" : bucket, zone);
+    return beginning(
+      this.#builder,
+      comparable(this.#builder, column, this.#column(column)),
+      isLocal ? "quarter of an hour" : bucket,
+      zone,
+    );
   }
 
   readonly measure = ({ of, column }: Measure, index: number) => {
@@ -114,7 +118,9 @@ class AggregateWriter {
   }
 
   #sorted(key: GroupKey): RawBuilder<unknown> {
-    return key.bucket === undefined ? sortedBy(this.#builder, key.column, this.#column(key.column)) : this.key(key);
+    const { column, bucket } = key;
+    const isWord = bucket === undefined && column.kind.column.words !== undefined;
+    return isWord ? sortedBy(this.#builder, column, this.#column(column)) : this.key(key);
   }
 
   /** The number that groups are compared by. */

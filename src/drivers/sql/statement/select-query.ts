@@ -15,8 +15,8 @@ import {
 import { BadRequestError } from "../../../kernel/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
+import { sortedBy } from "../condition/comparable.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
-import { sortedBy } from "../condition/sort-expression.ts";
 import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
 import { isComposite, sourceOf, storedName } from "../tables/names.ts";
 import { type Inline, type Rows, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
@@ -239,7 +239,9 @@ function selected(builder: SqlBuilder, entity: AnyEntity, name: string) {
   const { sql } = builder;
   if (name === "id" && isComposite(entity)) return idOf(builder, entity).as(name);
   const stored = storedName(entity, name);
-  return stored === name ? (`${entity.name}.${name}` as const) : sql.id(entity.name, stored).as(name);
+  // Kysely would put the schema of the connection in front of the table's name.
+  const isOwn = stored === name && entity.table === undefined;
+  return isOwn ? (`${entity.name}.${name}` as const) : sql.id(entity.name, stored).as(name);
 }
 
 /** The statement that reads records by their ids. @param rest Their further conditions. @default nothing */
