@@ -2,7 +2,7 @@ import type { AnyField } from "./field-modifiers.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import { arrayKind } from "./kinds/array.ts";
 import { type Bound, type FieldDefinition, type FieldKind, plainField } from "./kinds/kind.ts";
-import { type Metadata, withMetadata } from "./metadata.ts";
+import { withMetadata } from "./metadata.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 import type { SearchOptions } from "./search-words.ts";
 

@@ -143,11 +143,11 @@ describe("the package", () => {
     expect([...values].filter(([, different]) => different.size > 1)).toEqual([]);
   });
 
-  it("exports few enough names to be learned: 220 from the root, 358 in all", () => {
+  it("exports few enough names to be learned: 220 from the root, 360 in all", () => {
     const named = Object.entries(entryPoints).map(
       ([door, file]) => [door, exportedNames(join(repositoryRoot, file)).map(({ name }) => name)] as const,
     );
     expect(Object.fromEntries(named).keelson?.length).toBeLessThanOrEqual(220);
-    expect(new Set(named.flatMap(([, names]) => names)).size).toBeLessThanOrEqual(358);
+    expect(new Set(named.flatMap(([, names]) => names)).size).toBeLessThanOrEqual(360);
   });
 });

@@ -30,8 +30,8 @@ describe("size", () => {
     expect(linesIn("src/kernel")).toBeLessThan(2_800);
   });
 
-  it("keeps kernel and gate under 8,400 lines of code", () => {
-    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(8_400);
+  it("keeps kernel and gate under 8,700 lines of code", () => {
+    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(8_700);
   });
 
   it("keeps each file of an adapter within 90 lines of code: adapters translate, the kernel works", () => {

@@ -38,7 +38,10 @@ function itemsSchema(item: FieldDefinition): z.ZodType {
 export function arrayKind(item: FieldDefinition): FieldKind<readonly unknown[]> {
   const { kind } = item;
   const { toWire } = kind;
-  const wire = (values: readonly unknown[]): readonly unknown[] => (toWire === undefined ? values : values.map(toWire));
+  // Arrays of existing tables may have nulls.
+  const wireItem = (value: unknown): unknown => (value === null ? null : toWire?.(value));
+  const wire = (values: readonly unknown[]): readonly unknown[] =>
+    toWire === undefined ? values : values.map(wireItem);
   return Object.freeze<FieldKind<readonly unknown[]>>({
     name: `${kind.name}[]`,
     column: Object.freeze({ scalar: "List", items: kind.column }),

@@ -39,7 +39,7 @@ export function columnAt(column: ColumnDefinition, path: JsonPath): ColumnDefini
   return { ...column, path, kind: jsonMemberKind, optional: true, existing: false };
 }
 
-/** The value of a column in a row; null where there is none, and where JSON says null. */
+/** The value of a column in a row; null where it is missing, and where JSON says null. */
 export function storedValue(row: Row, { name, path }: ColumnDefinition): unknown {
   let value = row[name];
   for (const step of path ?? []) {

@@ -146,7 +146,11 @@ export class RandomQueries {
     const sign = SIGNS[operator as keyof typeof SIGNS];
     if (sign === undefined) return this.#is(column, value);
     const left = this.#comparable(column);
-    if (column.kind.column.scalar !== "DateTime") return `${left} ${sign} ${literalOf(value)}`;
+    const { scalar, words } = column.kind.column;
+    // It compares words by their letters, and sorts them by their places.
+    if (this.#name === "MariaDB" && words !== undefined)
+      return `"${column.stored}" + 0 ${sign} ${words.indexOf(String(value)) + 1}`;
+    if (scalar !== "DateTime") return `${left} ${sign} ${literalOf(value)}`;
     // A response has milliseconds: what is equal to one of them lies before the next.
     if (operator === "gt") return `${left} >= ${this.#moment(value, 1)}`;
     if (operator === "lte") return `${left} < ${this.#moment(value, 1)}`;

@@ -89,7 +89,7 @@ describe("docs/concepts/entities.md: the tables", () => {
   it("have every modifier of fields, with the fields it is for", () => {
     const rows = tableBelow(page.text, "Field modifiers");
     expect(rows.flatMap((cells) => [...new Set(namesIn(cells[0]))]).sort()).toEqual(methodsOf(string).sort());
-    const fieldFile = "src/entity/field.ts";
+    const fieldFile = "src/entity/field-modifiers.ts";
     const forAll = membersOf(fieldFile, "Field");
     const forNumbers = membersOf(fieldFile, "NumberField").filter((name) => !forAll.includes(name));
     const forTexts = membersOf(fieldFile, "StringField").filter((name) => !forAll.includes(name));

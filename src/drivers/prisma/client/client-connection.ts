@@ -58,7 +58,7 @@ export async function createClientConnection(
     connection.dialect.provider,
     undefined,
     await collationOf(opened, connection.dialect.provider),
-    new Set(), // an app on tables that compare inexactly does not start without the adapter
+    new Set(), // checkClient refuses columns that compare otherwise
   );
   const plans = new Map(
     entities.map((entity) => {

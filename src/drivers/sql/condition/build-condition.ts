@@ -112,13 +112,13 @@ export class ConditionBuilder {
 
   #plain({ column, test, value, record }: Compare, stored: RawBuilder<unknown>): Expression {
     const { sql, provider, inexact } = this.#builder;
+    if (test === "isEmpty" || test === "hasAny" || test === "hasAll") return this.#items(column, test, stored);
     const name = comparable(this.#builder, column, stored);
     if (test === "in") {
       const list = this.#list(column, listForm(provider, column, (value as readonly unknown[]).length));
       // The first half finds the rows by an index.
       return inexact.has(column) ? sql`(${stored} ${list} and ${name} ${list})` : sql`${name} ${list}`;
     }
-    if (test === "isEmpty" || test === "hasAny" || test === "hasAll") return this.#array(column, test, name);
     const slot = this.#slots.next(codecOf(provider, column).type);
     const sign = SIGNS[test];
     if (sign === undefined) return this.#search(name, slot);
@@ -146,7 +146,7 @@ export class ConditionBuilder {
   }
 
   /** Arrays of PostgreSQL, and JSON elsewhere. */
-  #array(column: ColumnDefinition, test: "isEmpty" | "hasAny" | "hasAll", name: RawBuilder<unknown>): Expression {
+  #items(column: ColumnDefinition, test: "isEmpty" | "hasAny" | "hasAll", name: RawBuilder<unknown>): Expression {
     const { sql, provider } = this.#builder;
     if (test === "isEmpty") {
       const length = { postgresql: "cardinality", sqlite: "json_array_length", mysql: "json_length" }[provider];

@@ -58,15 +58,15 @@ const nativeList: CodecOf = (kind) => {
     encode: (values) => (converted(kind, values) as readonly unknown[]).map(encode),
     decode(values) {
       const items = Array.isArray(values) ? values : itemsOf(String(values));
-      return read === undefined ? items : items.map(read);
+      return read === undefined ? items : items.map((item) => (item === null ? null : read(item)));
     },
   };
 };
 
 /** The items of an array as PostgreSQL writes it: `{a,"b c"}`. */
-function itemsOf(text: string): string[] {
+function itemsOf(text: string): (string | null)[] {
   return [...text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/g)].map(([plain, quoted]) =>
-    quoted === undefined ? plain : quoted.replaceAll(/\\(.)/g, "$1"),
+    quoted === undefined ? (plain === "NULL" ? null : plain) : quoted.replaceAll(/\\(.)/g, "$1"),
   );
 }
 
