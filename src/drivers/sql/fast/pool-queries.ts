@@ -4,6 +4,13 @@ import { adapterLike, runStatement } from "../session/adapter.ts";
 import type { NamedQuery } from "../statement/sql-connection.ts";
 import { BOOLEAN, isTrue, PreparedQuery } from "./prepared-query.ts";
 
+interface PoolOptions {
+  /** The name that a statement is prepared by; undefined for none. */
+  readonly nameOf: (query: NamedQuery) => string | undefined;
+  /** Whether the columns of prepared statements are described once. */
+  readonly describedOnce: boolean;
+}
+
 interface Rows {
   readonly rows: unknown[][];
 }
@@ -17,17 +24,17 @@ const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ?
  * The adapter, with queries outside transactions sent straight to its pool. For each of them Prisma's adapter would
  * describe columns that are never used, reformat datetimes that are decoded right after, and build a line for its debug
  * log. Errors are still reported in the adapter's own words.
- * @param how whether statements are prepared by name, and their columns described once
  * @param explain An adapter whose queries fail with an error of the pool
  */
 export function poolQueries(
   adapter: SqlDriverAdapter,
   pool: Pool,
-  { named, describedOnce }: { readonly named: boolean; readonly describedOnce: boolean },
+  { nameOf, describedOnce }: PoolOptions,
   explain: (error: unknown) => Promise<SqlQueryable>,
 ): SqlDriverAdapter {
-  async function ask({ sql, args, statementName }: NamedQuery): Promise<Rows> {
-    const name = named ? statementName : undefined;
+  async function ask(query: NamedQuery): Promise<Rows> {
+    const { sql, args } = query;
+    const name = nameOf(query);
     try {
       // A pool hands out what its client calls back with, whatever the declared types.
       if (describedOnce && name !== undefined)
