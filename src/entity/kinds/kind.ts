@@ -14,6 +14,7 @@ export type Provider = "sqlite" | "postgresql" | "mysql";
 /** Types of columns; each database has its own word for it (spec 2.2). */
 export type ColumnScalar =
   | "String"
+  | "Enum"
   | "Int"
   | "BigInt"
   | "Float"
@@ -32,6 +33,9 @@ export interface ColumnType {
   /** Digits of a decimal: in all, and behind the point. */
   readonly precision?: number;
   readonly scale?: number;
+  /** Words of a native enum, in their order, and the name of PostgreSQL's type. */
+  readonly words?: readonly string[];
+  readonly type?: string | undefined;
   /** Native type attribute per database, without `@db.`; absent = the provider's default for the scalar. */
   readonly native?: Partial<Readonly<Record<Provider, string>>>;
 }
@@ -71,11 +75,10 @@ export interface FieldKind<T = unknown> {
    * checks, so that `z.toJSONSchema` describes the value on the wire.
    */
   schema(field: FieldDefinition): ZodType;
-  /**
-   * All values in order, for kinds with few values and without order operators: the values beyond one of them can be
-   * listed.
-   */
+  /** All values in order, for kinds with few of them: those that pass a test can be listed. */
   readonly values?: readonly T[];
+  /** The same kind as a type of the database; for enums. @param type what PostgreSQL calls it */
+  native?(type: string | undefined): FieldKind<T>;
   /** In-memory order, the same as the database's; only used when `sortable`. */
   compare(a: T, b: T): number;
   /** The JSON form of a stored value; identity when absent. */

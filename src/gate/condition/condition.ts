@@ -1,10 +1,7 @@
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
+import { passesTest, type Test } from "./passes-test.ts";
 
-/**
- * How a column is compared. `eq` with `null` finds records without a value; no other test takes `null`. Drivers know
- * only these: compile-where.ts resolves `ne`, `nin` and the like.
- */
-export type Test = "eq" | "gt" | "gte" | "lt" | "lte" | "in" | "like" | "starts" | "ends";
+export type { Test };
 
 /** Marks conditions, so that no `where` from outside can pass for one. */
 const kCondition: unique symbol = Symbol("condition");
@@ -86,7 +83,12 @@ export function not(condition: Condition): Condition {
  * between two of its kind, such as microseconds, those count as the first of the two, which is what records show.
  */
 export function compare(column: ColumnDefinition, test: Test, value: unknown): Condition {
-  const { next } = column.kind;
+  const { kind } = column;
+  const { next, values } = kind;
+  if (values !== undefined && value !== null && test !== "eq" && test !== "in") {
+    const passing = values.filter((one) => passesTest(kind, test, one, value));
+    return passing.length === 0 ? NEVER : compareExactly(column, "in", passing);
+  }
   if (column.existing !== true || next === undefined || value === null) return compareExactly(column, test, value);
   if (test === "in") return or((value as readonly unknown[]).map((one) => compare(column, "eq", one)));
   const from = compareExactly(column, "gte", value);

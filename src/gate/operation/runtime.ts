@@ -42,6 +42,8 @@ export interface OperationPlan {
   readonly isPlain: boolean;
   /** Whether one operation may change several records. */
   readonly takesSeveral: boolean;
+  /** Whether no hook looks at what was stored. */
+  readonly isUnseen: boolean;
 }
 
 /** What is known about an entity before any operation on it. */
@@ -193,6 +195,7 @@ function compilePlan(
     isRead: !changes,
     textMoments: isAsRead,
     takesSeveral: takesSeveral && !hasHooks("execute", "committed"),
+    isUnseen: !hasHooks("execute", "reveal", "redact", "committed"),
     isPlain: isAsRead && !hasHooks("authorize", "narrow"),
     authorize: [...asked.policies("allows", entity, deciding), ...hooks("operation:authorize", deciding)],
     narrow: kind === "create" ? [] : narrow,

@@ -6,7 +6,6 @@ import {
   type Condition,
   compare,
   compareExactly,
-  NEVER,
   not,
   or,
   type Row,
@@ -122,11 +121,7 @@ function afterValue(
 }
 
 function beyond(column: ColumnDefinition, test: "gt" | "lt", value: unknown, record: Compare["record"]): Condition {
-  const { kind } = column;
-  if (kind.operators.has(test)) return compareExactly(column, test, value, record);
-  const sign = test === "gt" ? 1 : -1;
-  const values = (kind.values ?? []).filter((other) => kind.compare(other, value) * sign > 0);
-  return values.length === 0 ? NEVER : compare(column, "in", values);
+  return column.kind.values === undefined ? compareExactly(column, test, value, record) : compare(column, test, value);
 }
 
 /** Bytes of a batch at most. */

@@ -84,7 +84,10 @@ function typeProblem(
   const { scalar } = kind.column;
   const expected = providers.map((provider) => prismaTypeOf({ role, kind }, provider).type);
   const { typeName, isList = false, isEnum = false } = found;
-  if (typeName === undefined || (!isList && (expected.includes(typeName) || (isEnum && scalar === "String"))))
+  if (
+    typeName === undefined ||
+    (!isList && (expected.includes(typeName) || (isEnum && (scalar === "String" || scalar === "Enum"))))
+  )
     return undefined;
   const remedy = field === undefined ? "" : ", or declare another field";
   return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${expected[0]} is expected; change the column's type${remedy}`;

@@ -139,8 +139,9 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
         // A pool of its own, without connections: the adapter keeps a listener on its pool for as long as that lives.
         const explain = (error: unknown): Promise<SqlDriverAdapter> =>
           new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
-        const how = { nameOf: preparedStatements ? names.of : () => undefined, describedOnce: fast.describedOnce };
-        const adapter = fast.poolQueries ? poolQueries(own, pool, how, explain) : own;
+        const { describedOnce, poolTransactions: transactions } = fast;
+        const how = { nameOf: preparedStatements ? names.of : () => undefined, describedOnce, transactions };
+        const adapter = fast.poolQueries ? poolQueries(own, pool, how, explain, onLost) : own;
         try {
           await runStatement(adapter, "SELECT 1");
         } catch (error) {

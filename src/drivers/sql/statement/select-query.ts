@@ -15,7 +15,7 @@ import {
 import { BadRequestError } from "../../../kernel/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
-import { comparable } from "../condition/comparable.ts";
+import { sortedBy } from "../condition/comparable.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
 import { isComposite, sourceOf, storedName } from "../tables/names.ts";
@@ -180,11 +180,10 @@ function orderBy(
   });
   return keys.map(({ field, direction }) => {
     if (field === RANK) return sql`${rank()} ${sql.raw(direction)}`;
-    const isNullable = provider === "postgresql" && entity.columns[field]?.optional === true;
+    const column = entity.columns[field] as ColumnDefinition;
+    const isNullable = provider === "postgresql" && column.optional;
     const nulls = isNullable ? (direction === "asc" ? " nulls first" : " nulls last") : "";
-    const column = sql.id(entity.name, storedName(entity, field));
-    const key = comparable(builder, entity.columns[field] as ColumnDefinition, column);
-    return sql`${key} ${sql.raw(direction + nulls)}`;
+    return sql`${sortedBy(builder, column, sql.id(entity.name, column.stored))} ${sql.raw(direction + nulls)}`;
   });
 }
 
