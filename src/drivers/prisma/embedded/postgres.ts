@@ -128,18 +128,19 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
         const onLost = (error: Error): void =>
           log.warn("A database connection was lost", { code: (error as { code?: unknown }).code });
         const { PrismaPg } = packages["@prisma/adapter-pg"];
+        const names = statementNames();
         const own = await new PrismaPg(pool, {
           schema: schemaName,
           disposeExternalPool: true,
           onPoolError: onLost,
           onConnectionError: onLost,
-          ...(preparedStatements ? { statementNameGenerator: statementName as () => string } : {}),
+          ...(preparedStatements ? { statementNameGenerator: names.of as () => string } : {}),
         }).connect();
         // A pool of its own, without connections: the adapter keeps a listener on its pool for as long as that lives.
         const explain = (error: unknown): Promise<SqlDriverAdapter> =>
           new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
         const { describedOnce, poolTransactions: transactions } = fast;
-        const how = { named: preparedStatements, describedOnce, transactions };
+        const how = { nameOf: preparedStatements ? names.of : () => undefined, describedOnce, transactions };
         const adapter = fast.poolQueries ? poolQueries(own, pool, how, explain, onLost) : own;
         try {
           await runStatement(adapter, "SELECT 1");
@@ -149,16 +150,33 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
         }
         opened = adapter;
         const close = () => adapter.dispose();
-        return { client: adapter, dialect: DIALECTS.postgresql, maxWait: connectionTimeout, close };
+        return {
+          client: adapter,
+          dialect: DIALECTS.postgresql,
+          maxWait: connectionTimeout,
+          prepareAnew: names.renew,
+          close,
+        };
       },
     },
     sqlPath(fast),
   );
 }
 
-/** The name that a statement has: PostgreSQL parses and plans a named statement once per connection. */
-function statementName(query: object): string | undefined {
-  return (query as Partial<NamedQuery>).statementName;
+/** The names that statements have: PostgreSQL parses and plans a named statement once per connection. */
+function statementNames() {
+  let generation = "";
+  let turns = 0;
+  return {
+    of(query: object): string | undefined {
+      const { statementName } = query as Partial<NamedQuery>;
+      return statementName === undefined ? undefined : `${statementName}${generation}`;
+    },
+    /** Gives all of them other names; the old ones stay with the connections until these are closed. */
+    renew(): void {
+      generation = `_${++turns}`;
+    },
+  };
 }
 
 /**

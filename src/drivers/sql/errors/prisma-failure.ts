@@ -50,7 +50,9 @@ export class PrismaFailure extends KeelsonError {
   constructor(error: unknown, { model, operation }: Subject) {
     const thrown = asThrown(error);
     const cause = adapterCauseOf(thrown);
-    const code = codeOfKind(cause) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown) ?? "UNKNOWN";
+    const stale = isStalePlan(cause) ? STALE_PLAN : undefined;
+    const code =
+      stale ?? codeOfKind(cause) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown) ?? "UNKNOWN";
     const sqlState = text(cause?.originalCode) ?? text(cause?.code);
     const what = model === undefined ? operation : `${model}.${operation}`;
     const said = connectionSentence(thrown, code, sqlState);
@@ -60,6 +62,15 @@ export class PrismaFailure extends KeelsonError {
     this.sqlState = sqlState;
     this.remedy = remedy;
   }
+}
+
+/** The code of a statement of PostgreSQL that was prepared before a migration changed the types that it returns. */
+export const STALE_PLAN = "STALE_PLAN";
+
+function isStalePlan(cause: AdapterCause | undefined): boolean {
+  return (
+    cause?.originalCode === "0A000" && /cached plan must not change result type/.test(text(cause.originalMessage) ?? "")
+  );
 }
 
 function asThrown(error: unknown): Thrown {

@@ -5,6 +5,15 @@ import type { NamedQuery } from "../statement/sql-connection.ts";
 import { poolTransaction } from "./pool-transaction.ts";
 import { BOOLEAN, isTrue, PreparedQuery } from "./prepared-query.ts";
 
+interface PoolOptions {
+  /** The name that a statement is prepared by; undefined for none. */
+  readonly nameOf: (query: object) => string | undefined;
+  /** Whether the columns of prepared statements are described once. */
+  readonly describedOnce: boolean;
+  /** Whether transactions are sent to the pool as well. */
+  readonly transactions: boolean;
+}
+
 interface Rows {
   readonly rows: unknown[][];
 }
@@ -18,18 +27,13 @@ const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ?
  * The adapter, with queries sent straight to its pool, or to the connection that a transaction has of it. For each of them Prisma's adapter would
  * describe columns that are never used, reformat datetimes that are decoded right after, and build a line for its debug
  * log. Errors are still reported in the adapter's own words.
- * @param how whether statements are prepared by name, their columns described once, and transactions sent to the pool as well
  * @param explain An adapter whose queries fail with an error of the pool
  * @param onLost called when a connection breaks that a transaction has
  */
 export function poolQueries(
   adapter: SqlDriverAdapter,
   pool: Pool,
-  {
-    named,
-    describedOnce,
-    transactions,
-  }: { readonly named: boolean; readonly describedOnce: boolean; readonly transactions: boolean },
+  { nameOf, describedOnce, transactions }: PoolOptions,
   explain: (error: unknown) => Promise<SqlQueryable>,
   onLost: (error: Error) => void,
 ): SqlDriverAdapter {
@@ -37,8 +41,9 @@ export function poolQueries(
     await runStatement(await explain(error), sql);
     throw error;
   }
-  async function ask({ sql, args, statementName }: NamedQuery): Promise<Rows> {
-    const name = named ? statementName : undefined;
+  async function ask(query: NamedQuery): Promise<Rows> {
+    const { sql, args } = query;
+    const name = nameOf(query);
     try {
       // A pool hands out what its client calls back with, whatever the declared types.
       if (describedOnce && name !== undefined)
@@ -52,7 +57,7 @@ export function poolQueries(
     startTransaction(isolation) {
       if (!transactions) return adapter.startTransaction(isolation);
       const begin = isolation === undefined ? "BEGIN" : `BEGIN ISOLATION LEVEL ${isolation}`;
-      return poolTransaction(adapter.adapterName, { pool, named, begin, explain: rethrow, onLost });
+      return poolTransaction(adapter.adapterName, { pool, nameOf, begin, explain: rethrow, onLost });
     },
     async queryRaw(query) {
       const { rows } = await ask(query as NamedQuery);

@@ -1,13 +1,12 @@
 import type { SqlQuery, SqlResultSet, Transaction } from "@prisma/driver-adapter-utils";
 import type { Pool, PoolClient } from "pg";
-import type { NamedQuery } from "../statement/sql-connection.ts";
 import { PreparedQuery } from "./prepared-query.ts";
 
 /** What a transaction on a pool takes. */
 export interface PoolTransactionParts {
   readonly pool: Pool;
-  /** Whether statements are prepared by name. */
-  readonly named: boolean;
+  /** The name that a statement is prepared by; undefined for none. */
+  readonly nameOf: (query: object) => string | undefined;
   readonly begin: string;
   /** Throws an error of the pool in the adapter's own words. */
   explain(error: unknown, sql: string): Promise<never>;
@@ -63,11 +62,12 @@ class PoolTransaction implements Transaction {
     return this.#run(`RELEASE SAVEPOINT ${name}`);
   }
 
-  async #ask({ sql, args, statementName }: NamedQuery | (SqlQuery & { statementName?: undefined })) {
-    const { named, begin, explain } = this.#parts;
+  async #ask(asked: SqlQuery) {
+    const { sql, args } = asked;
+    const { nameOf, begin, explain } = this.#parts;
     const before = this.#isBegun ? undefined : begin;
     this.#isBegun = true;
-    const query = new PreparedQuery(named ? statementName : undefined, sql, args, before);
+    const query = new PreparedQuery(nameOf(asked), sql, args, before);
     try {
       return await query.sentTo(this.#client);
     } catch (error) {

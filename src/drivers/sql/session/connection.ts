@@ -15,6 +15,8 @@ export interface OpenedClient<C> {
   readonly dialect: Dialect;
   /** Milliseconds that a transaction waits for a connection to run on; 0 as long as it takes. @default 10000 */
   readonly maxWait?: number;
+  /** Has statements prepared anew, after a migration has changed what they return. */
+  readonly prepareAnew?: () => void;
   /** Closes everything that was opened. */
   close(): Promise<void>;
 }

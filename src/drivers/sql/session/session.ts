@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { EntityModel } from "../../../entity/index.ts";
 import { createSerialQueue, DatabaseError, type SerialQueue } from "../../../kernel/index.ts";
-import { isSqliteBusy, type Subject } from "../errors/prisma-failure.ts";
+import { isSqliteBusy, STALE_PLAN, type Subject } from "../errors/prisma-failure.ts";
 import { failureBehind, toKeelsonError } from "../errors/to-keelson-error.ts";
 import { type Connection, type Dialect, notConnected } from "./connection.ts";
 
@@ -21,11 +21,19 @@ export interface Session<S, O> {
   write<T>(statement: Subject, work: (client: S) => Promise<T>): Promise<T>;
 }
 
-async function guarded<T>(model: EntityModel, statement: Subject, work: () => Promise<T>): Promise<T> {
+interface Guard {
+  readonly model: EntityModel;
+  readonly statement: Subject;
+  readonly prepareAnew: (() => void) | undefined;
+}
+
+async function guarded<T>({ model, statement, prepareAnew }: Guard, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw toKeelsonError(error, statement, model);
+    const known = toKeelsonError(error, statement, model);
+    if (failureBehind(known)?.code === STALE_PLAN) prepareAnew?.();
+    throw known;
   }
 }
 
@@ -44,12 +52,14 @@ export function databaseSession<C, O extends Connection<C>>(
     inTransaction: false,
     connection,
     read(statement, work) {
-      const { model, client } = connection();
-      return guarded(model, statement, () => work(client));
+      const { model, client, prepareAnew } = connection();
+      const guard = { model, statement, prepareAnew };
+      return withRetries(() => guarded(guard, () => work(client)), staleDelays);
     },
     write(statement, work) {
-      const { model, client, dialect } = connection();
-      const attempt = () => withRetries(() => guarded(model, statement, () => work(client)), retryDelays(dialect));
+      const { model, client, dialect, prepareAnew } = connection();
+      const guard = { model, statement, prepareAnew };
+      const attempt = () => withRetries(() => guarded(guard, () => work(client)), retryDelays(dialect));
       return dialect.singleWriter ? turns(attempt) : attempt();
     },
   };
@@ -67,7 +77,10 @@ function transactionSession<S, O extends Connection<unknown>>(
     return open;
   }
   function run<T>(statement: Subject, work: (client: S) => Promise<T>): Promise<T> {
-    return turns(() => guarded(connection().model, statement, () => work(client)));
+    return turns(() => {
+      const { model, prepareAnew } = connection();
+      return guarded({ model, statement, prepareAnew }, () => work(client));
+    });
   }
   return {
     inTransaction: true,
@@ -152,14 +165,18 @@ const CONFLICT_DELAYS: readonly number[] = [5, 20, 60];
 /** Another process that writes to the same SQLite file is waited for about five seconds. */
 const BUSY_DELAYS: readonly number[] = [5, 10, 20, 50, 100, ...Array<number>(18).fill(250)];
 
-/** Delays before failed work is retried: rivals release locks, other processes finish writing. */
+/** Delays before failed work is retried: rivals release locks, others finish writing, statements are prepared anew. */
 function retryDelays({ singleWriter }: Dialect): (error: unknown) => readonly number[] | undefined {
   return (error) => {
     const code = failureBehind(error)?.code;
-    if (code === "P2034") return CONFLICT_DELAYS;
+    if (code === "P2034" || code === STALE_PLAN) return CONFLICT_DELAYS;
     return singleWriter && code === "P1008" ? BUSY_DELAYS : undefined;
   };
 }
+
+/** The same for work that only reads. */
+const staleDelays = (error: unknown): readonly number[] | undefined =>
+  failureBehind(error)?.code === STALE_PLAN ? CONFLICT_DELAYS : undefined;
 
 /** Retries work while another process writes to the same SQLite file. */
 export function whileBusy<T>(work: () => Promise<T>): Promise<T> {
