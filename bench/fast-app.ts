@@ -114,4 +114,14 @@ export const WORKLOADS = {
         body: bytes({ title: `changed ${turn}`, body: "another short one" }),
       }),
   },
+  /** Three changes and a read in one transaction, as handlers make them. */
+  transaction: {
+    requests: 600,
+    ask: (app, turn) =>
+      app.driver.transaction(async (driver) => {
+        for (let place = 0; place < 3; place++)
+          await driver.update("article", { id: idOf(somewhere(turn * 3 + place, ARTICLES)) }, { title: `new ${turn}` });
+        await driver.findOne("article", { id: idOf(somewhere(turn, ARTICLES)) });
+      }),
+  },
 } satisfies Record<string, Workload>;

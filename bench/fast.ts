@@ -24,6 +24,7 @@ const MATTERS: Readonly<Record<keyof Fast, readonly (keyof typeof WORKLOADS)[]>>
   keptStatements: ["get", "list", "update"],
   preparedNames: ["get", "list", "total", "update"],
   poolQueries: ["get", "list", "moments", "update"],
+  poolTransactions: ["transaction"],
   describedOnce: ["get", "list", "total", "update"],
   textMoments: ["moments", "list"],
   momentsByDigits: ["rows", "update"],

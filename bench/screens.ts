@@ -1,5 +1,5 @@
 // What real screens cost: the last comments of each post, a report by month, an order with its lines, a batch. Keelson and Hono
-// with Prisma by hand, in this process, on one PostgreSQL: CPU of the process and statements of the database per request.
+// with Prisma by hand, in this process, on one PostgreSQL: CPU of the process and round trips to the database per request.
 import { PrismaPg } from "@prisma/adapter-pg";
 import { Hono } from "hono";
 import { Client } from "pg";
@@ -148,6 +148,20 @@ function requestOf({ of }: Screen, who: "keelson" | "hand", turn: number): Reque
   return new Request(`http://localhost${paths[who]}`, { method, ...sent });
 }
 
+const sent = Client.prototype.query as (...args: unknown[]) => unknown;
+let roundTrips = 0;
+Client.prototype.query = function count(this: Client, ...args: unknown[]) {
+  roundTrips += 1;
+  return sent.apply(this, args);
+} as Client["query"];
+
+/** How often one request waits for the database. */
+async function roundTripsOf(screen: Screen, who: "keelson" | "hand", answer: Answer): Promise<number> {
+  const before = roundTrips;
+  await (await answer(requestOf(screen, who, 0))).text();
+  return roundTrips - before;
+}
+
 /** Microseconds of CPU per request. */
 async function cpuOf(
   screen: Screen,
@@ -172,7 +186,9 @@ async function cpuOf(
 const base = benchDatabaseUrl();
 const url = new URL(base);
 url.pathname = `/${DATABASE}`;
-const admin = new Client(base);
+const server = new URL(base);
+server.pathname = "/postgres";
+const admin = new Client(server.href);
 await admin.connect();
 await admin.query(`DROP DATABASE IF EXISTS ${DATABASE} WITH (FORCE)`);
 await admin.query(`CREATE DATABASE ${DATABASE}`);
@@ -188,15 +204,19 @@ const contenders: readonly (readonly ["keelson" | "hand", Answer])[] = [
   ["hand", byHand(prisma)],
 ];
 
-console.log("| screen | Keelson, µs | Hono + Prisma, µs | ratio |\n|---|---:|---:|---:|");
+console.log("| screen | Keelson, µs | Hono + Prisma, µs | ratio | round trips |\n|---|---:|---:|---:|---:|");
 for (const [name, screen] of Object.entries(SCREENS)) {
   const figures = { keelson: [] as number[], hand: [] as number[] };
+  const trips: number[] = [];
   for (const [who, answer] of contenders) await cpuOf(screen, who, answer, Math.ceil(screen.requests / 4)); // warm
+  for (const [who, answer] of contenders) trips.push(await roundTripsOf(screen, who, answer));
   for (let round = 0; round < ROUNDS; round++)
     for (const [who, answer] of round % 2 === 0 ? contenders : [...contenders].reverse())
       figures[who].push(await cpuOf(screen, who, answer));
   const [ours, theirs] = [median(figures.keelson), median(figures.hand)];
-  console.log(`| ${name} | ${ours.toFixed(0)} | ${theirs.toFixed(0)} | ${(ours / theirs).toFixed(2)} |`);
+  console.log(
+    `| ${name} | ${ours.toFixed(0)} | ${theirs.toFixed(0)} | ${(ours / theirs).toFixed(2)} | ${trips.join(" to ")} |`,
+  );
 }
 
 await api.close();

@@ -20,13 +20,22 @@ export function foreignKeyOf(name: string, relation: RelationDefinition): string
   return relation.foreignKey ?? `${name}Id`;
 }
 
+interface OwnColumn {
+  /** @default its name */
+  readonly stored?: string | undefined;
+  /** @default false */
+  readonly unique?: boolean;
+  /** @default false */
+  readonly existing?: boolean;
+}
+
 function own(
   name: string,
   kind: FieldKind,
   role: ColumnDefinition["role"],
-  { stored = name, unique = false }: { readonly stored?: string | undefined; readonly unique?: boolean } = {},
+  { stored = name, unique = false, existing = false }: OwnColumn = {},
 ): ColumnDefinition {
-  return Object.freeze({ name, stored, kind, role, optional: false, unique });
+  return Object.freeze({ name, stored, kind, role, optional: false, unique, ...(existing && { existing }) });
 }
 
 /** Name of the column that holds the blind index of an encrypted field. */
@@ -142,8 +151,8 @@ export function columnsOf(
   if (timestamps) {
     const kind = datetimeKind as FieldKind;
     const { createdAt, updatedAt } = timestamps;
-    columns.push(own("createdAt", kind, "createdAt", { stored: createdAt }));
-    columns.push(own("updatedAt", kind, "updatedAt", { stored: updatedAt }));
+    columns.push(own("createdAt", kind, "createdAt", { stored: createdAt, existing }));
+    columns.push(own("updatedAt", kind, "updatedAt", { stored: updatedAt, existing }));
   }
   if (versioned) columns.push(own("version", intKind as FieldKind, "version"));
   if ("parts" in id) columns.unshift(compositeId(id.parts, columns));

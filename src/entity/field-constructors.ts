@@ -1,4 +1,4 @@
-import { type ExactField, type Field, field, type NumberField, type StringField } from "./field.ts";
+import { type EnumField, type ExactField, type Field, field, type NumberField, type StringField } from "./field.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import {
   bigintKind,
@@ -70,7 +70,7 @@ export function jsonTyped<T>(): Field<T> {
   return field(jsonKind);
 }
 
-/** One of a fixed list of words, typed as their union. */
-export function enums<const T extends readonly [string, ...string[]]>(...values: T): Field<T[number]> {
+/** One of a fixed list of words, typed as their union. VARCHAR(255), or with `.native()` an enum of the database. */
+export function enums<const T extends readonly [string, ...string[]]>(...values: T): EnumField<T[number]> {
   return field(enumKind(values) as FieldKind);
 }

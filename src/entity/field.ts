@@ -1,3 +1,4 @@
+import { ConfigurationError } from "./keelson-error.ts";
 import { type Bound, type FieldDefinition, type FieldKind, plainField } from "./kinds/kind.ts";
 import { type Metadata, withMetadata } from "./metadata.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
@@ -149,6 +150,17 @@ export interface StringField<F extends FieldFlag = never> extends Field<string, 
   password(options?: { cost?: number }): StringField<F | "hidden">;
 }
 
+/** Modifiers of `enums`, before all others. */
+export interface EnumField<T extends string> extends Field<T> {
+  /**
+   * A type of the database: an enum of PostgreSQL, ENUM on MariaDB and MySQL, checked text elsewhere. Its values sort in the
+   * order of the declaration.
+   * @param type what PostgreSQL calls it @default the names of entity and field: "order_status"
+   * @throws ConfigurationError for words that a database does not keep
+   */
+  native(type?: string): Field<T>;
+}
+
 /** One implementation for all kinds; the interfaces above decide which modifiers a kind offers. */
 class FieldNode implements AnyField {
   readonly definition: FieldDefinition;
@@ -180,6 +192,13 @@ class FieldNode implements AnyField {
     return this.#with({ formats: Object.freeze([...new Set([...this.definition.formats, format])].sort()) });
   }
 
+  native(type?: string): FieldNode {
+    const { kind } = this.definition;
+    const native = kind.native?.(type);
+    if (native === undefined)
+      throw new ConfigurationError(`.native() is for enums; a ${kind.name} field has the type of its kind`);
+    return this.#with({ kind: native });
+  }
   optional(): FieldNode {
     return this.#with({ optional: true });
   }

@@ -23,6 +23,7 @@ export type {
 } from "./entity-definition.ts";
 export type {
   AnyField,
+  EnumField,
   ExactField,
   Field,
   NumberField,

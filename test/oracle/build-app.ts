@@ -144,6 +144,7 @@ function fieldOf(model: FieldModel): unknown {
   if (model.omit) apply("omit");
   if (model.password) apply("password", { cost: 1 });
   if (model.encrypted) apply("encrypted", { searchable: model.encrypted === "searchable" });
+  if (model.searched !== undefined) apply("searchable", { weight: model.searched });
   if (model.readable) apply("readable", ...model.readable.map((rule) => ruleOf(rule, NEVER)));
   if (model.writable) apply("writable", ...model.writable.map((rule) => ruleOf(rule, NEVER)));
   return field;

@@ -3,8 +3,19 @@ import { createClient } from "@libsql/client";
 import type { Driver, Keelson } from "keelson";
 import pg from "pg";
 import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
+import { wordsIn } from "./evaluate/search.ts";
 import { library } from "./library.ts";
-import { type Data, type EntityModel, keyOf, keysOf, type Meanwhile, type Model, pairsOf, type Row } from "./model.ts";
+import {
+  type Data,
+  type EntityModel,
+  entityOf,
+  keyOf,
+  keysOf,
+  type Meanwhile,
+  type Model,
+  pairsOf,
+  type Row,
+} from "./model.ts";
 
 export type DatabaseName = "memory" | "sqlite" | "postgres";
 
@@ -61,9 +72,19 @@ async function readByDriver(model: Model, _api: Keelson, driver: Driver): Promis
   return { rows, pairs };
 }
 
-async function changeByDriver(driver: Driver, changes: readonly Meanwhile[]): Promise<void> {
+/** Values with the words of those that are searched, as the framework would have stored them. */
+function withWords(model: Model, entity: string, values: Row): Row {
+  const words = entityOf(model, entity).fields.flatMap(({ name, searched }) =>
+    searched === undefined || values[name] === undefined
+      ? []
+      : [[`${name}Words`, values[name] === null ? null : ` ${wordsIn(String(values[name])).join(" ")} `] as const],
+  );
+  return { ...values, ...Object.fromEntries(words) };
+}
+
+async function changeByDriver(model: Model, driver: Driver, changes: readonly Meanwhile[]): Promise<void> {
   for (const one of changes) {
-    if ("set" in one) await driver.update(one.set, { id: one.id }, one.to);
+    if ("set" in one) await driver.update(one.set, { id: one.id }, withWords(model, one.set, one.to));
     else if ("remove" in one) await driver.delete(one.remove, { id: one.id });
     else {
       const [entity = "", relation = ""] = one.unpair.split(".");
@@ -100,7 +121,7 @@ function openMemory(model: Model): Database {
       if (context !== undefined) await current.connect(context);
     },
     read: (api) => readByDriver(model, api, current),
-    change: (_, changes) => changeByDriver(current, changes),
+    change: (_, changes) => changeByDriver(model, current, changes),
     close: async () => {},
   };
 }
@@ -125,7 +146,7 @@ async function openSqlite(model: Model): Promise<Database> {
       );
     },
     read: (api) => readByDriver(model, api, api.driver),
-    change: (api, changes) => changeByDriver(api.driver, changes),
+    change: (api, changes) => changeByDriver(model, api.driver, changes),
     async close() {
       client.close();
       await remove();
@@ -149,7 +170,7 @@ async function openPostgres(model: Model, url: string): Promise<Database> {
   const apply = async (on: pg.Client, changes: readonly Meanwhile[]): Promise<void> => {
     for (const one of changes)
       if ("set" in one) {
-        const entries = Object.entries(one.to);
+        const entries = Object.entries(withWords(model, one.set, one.to));
         const set = entries.map(([name], at) => `${quoted(name)} = $${at + 2}`).join(", ");
         await on.query(`update ${quoted(one.set)} set ${set} where id = $1`, [one.id, ...entries.map(([, to]) => to)]);
       } else if ("remove" in one) await on.query(`delete from ${quoted(one.remove)} where id = $1`, [one.id]);

@@ -14,6 +14,7 @@ export const FEATURES = [
   "queries",
   "nested",
   "combined",
+  "search",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 export type Features = ReadonlySet<Feature>;

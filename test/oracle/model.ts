@@ -51,6 +51,8 @@ export interface FieldModel {
   readonly omit?: true;
   readonly password?: true;
   readonly encrypted?: "plain" | "searchable";
+  /** Its words are searched; how much a hit counts. */
+  readonly searched?: number;
   readonly readable?: readonly RuleModel[];
   readonly writable?: readonly RuleModel[];
 }

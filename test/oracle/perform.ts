@@ -2,12 +2,13 @@
 import { type OracleApp, whereOf } from "./build-app.ts";
 import { statusOfRun, stepsFor } from "./entity-actions.ts";
 import { library } from "./library.ts";
-import type { Call, EntityModel, ListQuery, Model, Principal, Reader, Step } from "./model.ts";
+import type { Call, EntityModel, Model, Principal, Reader, Step } from "./model.ts";
 import { claimsOf, entityOf } from "./model.ts";
 import { listedIn, type OpenApi } from "./read-document.ts";
 import type { ReportInput } from "./report-action.ts";
-import { isWrite, parseCsv, requestOf } from "./requests.ts";
-import { type HandlerCall, runCall } from "./run-call.ts";
+import { parseCsv, requestOf } from "./requests.ts";
+import type { HandlerCall } from "./run-call.ts";
+import { clientCall, failed, fromClient, overClient, overTransaction } from "./through-clients.ts";
 
 /** What came back, in one form for all surfaces. */
 export interface Observed {
@@ -150,87 +151,6 @@ async function walk(app: OracleApp, by: Principal, url: string): Promise<Observe
   return { status: 599, body: "the cursors do not end" };
 }
 
-/** Filters as the `where` of a client in the process. */
-function whereOfFilters(entity: EntityModel, query: ListQuery): Record<string, unknown> | undefined {
-  const parts: Record<string, unknown>[] = (query.filters ?? []).map(([name, text]) => {
-    const at = name.lastIndexOf("_");
-    const [column, op] = at > 0 ? [name.slice(0, at), name.slice(at + 1)] : [name, "eq"];
-    const kind = entity.fields.find((one) => one.name === column)?.kind ?? "string";
-    const value = (one: string): unknown =>
-      op === "null" || kind === "bool" ? one === "true" : kind === "int" ? Number(one) : one;
-    const given = op === "in" || op === "nin" ? text.split(",").map(value) : value(text);
-    return { [column]: { [op]: given } };
-  });
-  if (query.where !== undefined) parts.push(query.where);
-  return parts.length === 0 ? undefined : { AND: parts };
-}
-
-/** The call as a client in the process takes it; undefined for those it has no word for. */
-export function clientCall(entity: EntityModel, call: Call): HandlerCall | undefined {
-  if ("query" in call) {
-    const { query } = call;
-    if (query.q !== undefined || query.filters?.some(([name]) => name.includes("."))) return undefined;
-    // Clients in the process take datetimes as such, which a text of JSON is not.
-    if (/\d{4}-\d\d-\d\dT/.test(JSON.stringify([query.filters, query.where, query.include]))) return undefined;
-    const where = whereOfFilters(entity, query);
-    const options = {
-      ...(where && { where }),
-      ...(query.sort && { sort: query.sort }),
-      ...(query.page && { page: query.page }),
-      ...(query.limit && { limit: query.limit }),
-      ...(query.include && { include: query.include }),
-      ...(query.select && { select: query.select }),
-      ...(query.deleted && { deleted: query.deleted }),
-    };
-    if (call.do === "list") return { do: "list", options };
-    if (call.do === "count" && query.deleted === undefined) return { do: "count", ...(where && { where }) };
-    if (call.do === "aggregate") {
-      const { start, ...of } = call.of;
-      const { deleted } = query;
-      return {
-        do: "aggregate",
-        options: { ...(where && { where }), ...(deleted && { deleted }), ...of, offset: start },
-      };
-    }
-    if (call.do !== "get") return undefined;
-    const { where: _, sort: __, page: ___, limit: ____, ...rest } = options;
-    return { do: "get", id: call.id, options: rest };
-  }
-  if (isWrite(call) || call.do === "upsert") return call.include ? undefined : call;
-  if (call.do === "bulkUpdate" || call.do === "bulkDelete" || call.do === "import" || call.do === "batch")
-    return undefined;
-  return call.do === "delete" ? call : undefined;
-}
-
-/** What a client gives, in the form that HTTP would answer. */
-function fromClient(call: Call, value: unknown): Observed {
-  const plain = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
-  if (call.do === "list") {
-    const { data, total } = plain as { data: unknown; total: number };
-    return { status: 200, body: data, total };
-  }
-  if (call.do === "count") return { status: 200, body: { count: plain } };
-  // A client does not say which of the two it has done.
-  if (call.do === "upsert") return { status: 200, body: plain };
-  if (call.do === "delete") return { status: 200, body: { success: true, id: call.id } };
-  return { status: call.do === "create" ? 201 : 200, body: plain };
-}
-
-const failed = (error: unknown): Observed => ({
-  status: (error as { status?: number }).status ?? 500,
-  body: String((error as Error).message ?? error),
-});
-
-async function overClient(app: OracleApp, entity: EntityModel, by: Principal, call: Call): Promise<Observed> {
-  const wanted = clientCall(entity, call) as HandlerCall;
-  try {
-    const clients = app.api.as(by as never) as unknown as Record<string, Parameters<typeof runCall>[0]>;
-    return fromClient(call, await runCall(clients[entity.name] as Parameters<typeof runCall>[0], wanted));
-  } catch (error) {
-    return failed(error);
-  }
-}
-
 async function overHandler(
   app: OracleApp,
   path: string,
@@ -275,6 +195,7 @@ export async function perform(app: OracleApp, entity: EntityModel, step: Step, b
   if (call.do === "document") return documentOf(app, by, call.of, step.surface);
   switch (step.surface) {
     case "client":
+      if (call.do === "batch") return overTransaction(app, by, call);
       return overClient(app, entity, by, call);
     case "handler":
       return overHandler(app, path, entity, by, call);

@@ -13,9 +13,9 @@ import type {
   Value,
 } from "./model.ts";
 import { entityOf } from "./model.ts";
-import { clientCall } from "./perform.ts";
 import { searchOf } from "./requests.ts";
 import type { Finding } from "./run-scenario.ts";
+import { clientCall } from "./through-clients.ts";
 
 const value = (one: Value | readonly Value[]): string => {
   if (Array.isArray(one)) return `[${one.map((each) => value(each)).join(", ")}]`;
@@ -52,6 +52,7 @@ function field(of: FieldModel): string {
     ...flags.map((one) => `.${one}()`),
     of.default === undefined ? "" : `.default(${JSON.stringify(of.default)})`,
     of.encrypted ? `.encrypted(${of.encrypted === "searchable" ? "{ searchable: true }" : ""})` : "",
+    of.searched === undefined ? "" : `.searchable({ weight: ${of.searched} })`,
     of.readable ? `.readable(${rules(of.readable)})` : "",
     of.writable ? `.writable(${rules(of.writable)})` : "",
   ].join("");

@@ -22,6 +22,7 @@ export interface ListQuery {
   /** Conditions as JSON. */
   readonly where?: JsonObject;
   readonly q?: string;
+  readonly highlight?: true;
   readonly sort?: readonly string[];
   readonly page?: number;
   readonly limit?: number;

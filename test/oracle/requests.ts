@@ -9,6 +9,7 @@ export function searchOf(query: ListQuery): string {
   const parameters: [string, string][] = [...((query.filters ?? []) as [string, string][])];
   if (query.where !== undefined) parameters.push(["_where", JSON.stringify(query.where)]);
   if (query.q !== undefined) parameters.push(["q", query.q]);
+  if (query.highlight) parameters.push(["_highlight", "true"]);
   if (query.sort) parameters.push(["_sort", query.sort.join(",")]);
   if (query.page) parameters.push(["_page", String(query.page)]);
   if (query.limit) parameters.push(["_limit", String(query.limit)]);

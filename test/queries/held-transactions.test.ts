@@ -15,7 +15,7 @@ const slow = defineRule("slowRule", async () => {
 const team = entity("team", { name: string, people: hasMany(() => person) }).rules(all);
 const person = entity("person", {
   login: string,
-  password: string.password({ cost: 12 }),
+  password: string.password({ cost: 12 }).optional(),
   team: belongsTo(() => team).optional(),
 }).rules(all);
 const thing = entity("thing", { name: string }).rules({ ...all, update: [slow] });
@@ -65,6 +65,26 @@ describe.each(SQL_DATABASES.slice(0, 1))("a transaction that a caller has put to
     expect([status, (body as { message: string }).message]).toEqual([400, expect.stringMatching(sentence)]);
     expect((await app.api.asSystem().thing.get("t1")).name).toBe("a");
   }, 120_000);
+});
+
+// A database in the process answers without a pause.
+describe("while many changes are made all at once, others have their turn", () => {
+  it.each([
+    ["nested writes", "/api/teams", (body: object) => body],
+    ["a batch", "/api/batch", (body: object) => [{ method: "POST", path: "/teams", body }]],
+  ])("between those of %s", async (_kind, path, bodyOf) => {
+    const app = createTestApp({ entities: [team, person, thing] });
+    const create = Array.from({ length: 300 }, (_, index) => ({ login: `p${index}` }));
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns++;
+      next = setImmediate(count);
+    });
+    const { status } = await app.as({ id: "eve" }).request("POST", path, bodyOf({ name: "x", people: { create } }));
+    clearImmediate(next);
+    expect([status, turns > 1]).toEqual([path === "/api/batch" ? 200 : 201, true]);
+    await app.close();
+  });
 });
 
 describe("turns of batches", () => {

@@ -99,6 +99,11 @@ describe.each(everyDatabase(ENTITIES, 0))("a search, on %s", (name, open) => {
     expect((await app.api.asSystem().post.list({ q: "egg" })).total).toBe(3);
   });
 
+  it("is left out where its text is empty", async () => {
+    expect((await ask("q=")).ids).toEqual(["p1", "p2", "p3", "p4", "p5"]);
+    expect((await app.api.as({ id: "ann" }).post.list({ q: "", sort: ["-title"] })).total).toBe(5);
+  });
+
   it("is not touched by fields that the caller may not read", async () => {
     expect(await found("q=secret")).toEqual([]);
     expect(await found("q=secret", { id: "eve", role: "editor" })).toEqual(["p2"]);

@@ -85,6 +85,16 @@ describe("the query log", () => {
     expect(answers.size).toBe(1);
   });
 
+  it("shows none for a batch whose first item is refused", async () => {
+    statements.length = 0;
+    const items = ["n1", "missing"].map((id) => ({ method: "DELETE", path: `/notes/${id}` }));
+    for (const body of [items, items.toReversed(), []]) {
+      const { status } = await request(url, "POST", "/api/batch", { body });
+      expect(status).toBe(body.length === 0 ? 200 : 401);
+    }
+    expect(statements).toEqual([]);
+  });
+
   it("shows statements for a caller who may, so that it can show some", async () => {
     statements.length = 0;
     expect((await request(url, "GET", "/api/notes/n1", { token: "ann" })).status).toBe(200);

@@ -1,7 +1,10 @@
+import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
-import { prisma, toPrismaSchema } from "../../src/drivers/prisma/index.ts";
+import { PrismaPg } from "@prisma/adapter-pg";
+import { embedded, postgres, prisma, toPrismaSchema } from "../../src/drivers/prisma/index.ts";
 import type { EntityLike } from "../../src/index.ts";
-import { freshMysql } from "./databases.ts";
+import { makeTables } from "./connect-driver.ts";
+import { freshMysql, freshPostgres, freshSqliteFile } from "./databases.ts";
 import { generatedClient } from "./generate-client.ts";
 import { askMysql, whyNoMysql } from "./mysql-server.ts";
 import { mysqlTables } from "./mysql-tables.ts";
@@ -32,4 +35,31 @@ export function everyDatabase(
     ["MariaDB through a client", () => openMariadb(entities, false)],
   ] as const;
   return [...ALL_DATABASES, ...oneOf(turn, ways)];
+}
+
+async function openSqliteClient(entities: readonly EntityLike[]): Promise<TestDatabase> {
+  const { file, remove } = await freshSqliteFile();
+  await makeTables(embedded({ file }), entities);
+  const Client = await generatedClient(entities, "sqlite");
+  const url = `file:${file}`;
+  return { driver: prisma(new Client({ adapter: new PrismaLibSql({ url }) })), url, drop: remove };
+}
+
+async function openPostgresClient(entities: readonly EntityLike[]): Promise<TestDatabase> {
+  const { url, drop } = await freshPostgres();
+  await makeTables(postgres(url), entities);
+  const Client = await generatedClient(entities, "postgresql");
+  return { driver: prisma(new Client({ adapter: new PrismaPg({ connectionString: url }) })), url, drop };
+}
+
+/** The same, and PrismaClients of SQLite and PostgreSQL. */
+export function everyWay(
+  entities: readonly EntityLike[],
+  turn: number,
+): readonly (readonly [string, () => Promise<TestDatabase>])[] {
+  return [
+    ...everyDatabase(entities, turn),
+    ["SQLite through a client", () => openSqliteClient(entities)],
+    ["PostgreSQL through a client", () => openPostgresClient(entities)],
+  ];
 }

@@ -22,13 +22,23 @@ const named = (name: string): string => `\`${name}\``;
 const list = (names: readonly string[]): string => names.map(named).join(", ");
 const quoted = (value: unknown): string => `'${String(value).replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 
-function typeOf({ type, nativeType }: Field): string {
+type Enums = Datamodel["enums"];
+
+function typeOf({ type, nativeType, kind }: Field, enums: Enums = []): string {
+  if (kind === "enum") return `ENUM(${wordsOf(enums, type).map(quoted).join(", ")})`;
   if (nativeType === null || nativeType === undefined) return TYPES[type] as string;
   const [name, args] = nativeType;
   return args.length === 0 ? name : `${name}(${args.join(", ")})`;
 }
 
-function defaultOf({ type, default: value }: Field): string {
+/** The words of an enum, and what Prisma calls them. */
+function wordsOf(enums: Enums, type: string, by?: unknown): readonly string[] {
+  const values = enums.find(({ name }) => name === type)?.values ?? [];
+  return values.filter(({ name }) => by === undefined || name === by).map(({ name, dbName }) => dbName ?? name);
+}
+
+function defaultOf({ type, kind, default: value }: Field, enums: Enums): string {
+  if (kind === "enum" && value !== undefined) return ` DEFAULT ${wordsOf(enums, type, value).map(quoted)}`;
   if (value === undefined) return "";
   if (typeof value === "object" && "name" in value && value.name === "autoincrement") return " AUTO_INCREMENT";
   if (typeof value === "object" && "name" in value && value.name === "dbgenerated")
@@ -46,8 +56,12 @@ function foreignKey(table: string, column: string, target: string, action: strin
     REFERENCES ${named(target)} (\`id\`) ON DELETE ${action} ON UPDATE CASCADE`;
 }
 
-function modelStatements({ name, fields, uniqueIndexes }: Model, { indexes }: Datamodel, collation: string): string[] {
-  const columns = fields.filter(({ kind }) => kind === "scalar");
+function modelStatements(
+  { name, fields, uniqueIndexes }: Model,
+  { indexes, enums }: Datamodel,
+  collation: string,
+): string[] {
+  const columns = fields.filter(({ kind }) => kind !== "object");
   const unique = [
     ...columns.filter(({ isUnique }) => isUnique).map((column) => [column.name]),
     ...uniqueIndexes.map((index) => index.fields),
@@ -56,7 +70,7 @@ function modelStatements({ name, fields, uniqueIndexes }: Model, { indexes }: Da
   const lines = [
     ...columns.map(
       (column) =>
-        `${named(column.name)} ${typeOf(column)} ${column.isRequired ? "NOT NULL" : "NULL"}${defaultOf(column)}`,
+        `${named(column.name)} ${typeOf(column, enums)} ${column.isRequired ? "NOT NULL" : "NULL"}${defaultOf(column, enums)}`,
     ),
     ...unique.map(
       (columnNames) => `UNIQUE INDEX ${named(`${name}_${columnNames.join("_")}_key`)} (${list(columnNames)})`,

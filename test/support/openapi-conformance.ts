@@ -28,6 +28,7 @@ const COMMON = new Set(["x-content-type-options", "cache-control", "vary", "cont
 export function createConformance(document: OpenApiDocument): (exchange: Exchange) => string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   (formats as unknown as (ajv: Ajv2020) => void)(ajv);
+  ajv.addFormat("decimal", true);
   ajv.addSchema({ $id: "document:", ...(closed(document) as object) });
   // With `select`, and after writes of callers who may not read the record: docs/adr/0080-describe-the-whole-record.md
   ajv.addSchema({ $id: "selected:", ...(closed(withoutRequired(document)) as object) });

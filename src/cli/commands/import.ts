@@ -105,9 +105,13 @@ function report(
   });
   if (missing.length > 0) output.line("\nLeft to the database:");
   for (const sentence of missing) output.line(`  ${sentence}`);
-  output.line(
-    isWritten
-      ? `\nWritten: ${out} (${changes.filter(({ state }) => state !== "gone").length} files). Say who may do what in .rules(), then start the app.`
-      : "\nNothing was written. Write the differences with --overwrite; what you have added to these files, such as rules, is then gone.",
-  );
+  if (isWritten) {
+    const there = changes.filter(({ state }) => state !== "gone").length;
+    output.line(`\nWritten: ${out} (${there} files). Say who may do what in .rules(), then start the app.`);
+  } else if (changes.every(({ state }) => state === "same"))
+    output.line(`\nNothing differs: ${out} fits the database.`);
+  else
+    output.line(
+      "\nNothing was written. Write the differences with --overwrite; what you have added to these files, such as rules, is then gone.",
+    );
 }

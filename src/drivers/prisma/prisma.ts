@@ -50,7 +50,7 @@ export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Dr
   });
 
   async function check(context: DriverContext): Promise<Dialect> {
-    provider = await checkClient(typed, context, provider);
+    provider = await checkClient(typed, context, provider, adapter !== undefined);
     return DIALECTS[provider];
   }
 

@@ -82,6 +82,8 @@ export const datetimeKind: FieldKind<Date> = Object.freeze<FieldKind<Date>>({
         return z.NEVER;
       })
       .meta({ type: "string", format: "date-time" }),
+  // Databases have microseconds, too.
+  next: (date) => (date.getTime() < LATEST ? new Date(date.getTime() + 1) : undefined),
   compare: (a, b) => a.getTime() - b.getTime(),
   toWire: toIsoText,
   unescaped: true,

@@ -15,6 +15,7 @@ export type Provider = "sqlite" | "postgresql" | "mysql";
 /** Types of columns; each database has its own word for it (spec 2.2). */
 export type ColumnScalar =
   | "String"
+  | "Enum"
   | "Int"
   | "BigInt"
   | "Float"
@@ -33,6 +34,9 @@ export interface ColumnType {
   /** Digits of a decimal: in all, and behind the point. */
   readonly precision?: number;
   readonly scale?: number;
+  /** Words of a native enum, in their order, and the name of PostgreSQL's type. */
+  readonly words?: readonly string[];
+  readonly type?: string | undefined;
   /** Native type attribute per database, without `@db.`; absent = the provider's default for the scalar. */
   readonly native?: Partial<Readonly<Record<Provider, string>>>;
 }
@@ -58,6 +62,11 @@ export interface FieldKind<T = unknown> {
    * @default what `accepts` takes, as it is
    */
   convert?(value: unknown): Parsed<T>;
+  /**
+   * The value after this one, where columns that were there before the app may hold values between the two; undefined behind
+   * the last one. @default columns hold the kind's own values
+   */
+  next?(value: T): T | undefined;
   /** The value that its column holds, where that is another one: a number for the text of an id. */
   toStored?(value: T): unknown;
   /** The value of what the column holds; with `toStored`. */
@@ -67,11 +76,10 @@ export interface FieldKind<T = unknown> {
    * checks, so that `z.toJSONSchema` describes the value on the wire.
    */
   schema(field: FieldDefinition): ZodType;
-  /**
-   * All values in order, for kinds with few values and without order operators: the values beyond one of them can be
-   * listed.
-   */
+  /** All values in order, for kinds with few of them: those that pass a test can be listed. */
   readonly values?: readonly T[];
+  /** The same kind as a type of the database; for enums. @param type what PostgreSQL calls it */
+  native?(type: string | undefined): FieldKind<T>;
   /** In-memory order, the same as the database's; only used when `sortable`. */
   compare(a: T, b: T): number;
   /** The JSON form of a stored value; identity when absent. */

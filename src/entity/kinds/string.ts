@@ -26,7 +26,8 @@ function fromTextCell(cell: string): string {
   return GUARDED.test(cell) ? cell.slice(1) : cell;
 }
 
-function textual(
+/** A kind of text. */
+export function textual(
   name: string,
   limit: number,
   column: FieldKind["column"],
@@ -53,7 +54,7 @@ function parseText(text: string): Parsed<string> {
   return isStorableText(text) ? parsed(text) : unreadable("must be well-formed text");
 }
 
-const VARCHAR_255 = { scalar: "String", native: { postgresql: "VarChar(255)", mysql: "VarChar(255)" } } as const;
+export const VARCHAR_255 = { scalar: "String", native: { postgresql: "VarChar(255)", mysql: "VarChar(255)" } } as const;
 
 /** Short text, at most 255 code points; VARCHAR(255). Spec 2.2, section 8. */
 export const stringKind: FieldKind<string> = textual("string", 255, VARCHAR_255);
@@ -76,21 +77,6 @@ export const idKind: FieldKind<string> = textual(
   { scalar: "String", native: { postgresql: "VarChar(128)", mysql: "VarChar(128)" } },
   { searchable: false },
 );
-
-/** One of a fixed list of words; VARCHAR(255), checked before the database. */
-export function enumKind(values: readonly string[]): FieldKind<string> {
-  const allowed = new Set(values);
-  const message = `must be one of ${values.join(", ")}`;
-  return textual("enum", 255, VARCHAR_255, {
-    searchable: false,
-    parse: (text) => (allowed.has(text) ? parsed(text) : unreadable(message)),
-    accepts: (value): value is string => typeof value === "string" && allowed.has(value),
-    schema: (field) =>
-      stringSchema(field, 255)
-        .refine((value) => allowed.has(value as string), { error: message })
-        .meta({ enum: [...values] }),
-  });
-}
 
 /** Length as a person counts it: code points, not UTF-16 units. */
 function codePoints(text: string): number {
@@ -184,7 +170,7 @@ function checksOf(field: FieldDefinition, limit: number): Check[] {
 }
 
 /** Schema of a textual field: normalise (trim, case) first, then check, so that `.trim().min(3)` refuses three spaces. */
-function stringSchema(field: FieldDefinition, limit: number): z.ZodType {
+export function stringSchema(field: FieldDefinition, limit: number): z.ZodType {
   let base = z.string({ error: "must be a string" });
   if (field.trim) base = base.trim();
   if (field.lower) base = base.toLowerCase();

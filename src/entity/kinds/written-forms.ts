@@ -44,18 +44,23 @@ export const dateKind: FieldKind<string> = written(
 
 const TIME = /^((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3})0*)?)?$/;
 
+function readTime(text: string): string | undefined {
+  const [, minute, second = "00", fraction = ""] = TIME.exec(text) ?? [];
+  if (minute === undefined) return undefined;
+  return `${minute}:${second}${Number(fraction) === 0 ? "" : `.${fraction.padEnd(3, "0")}`}`;
+}
+
+/** The time a millisecond later; "24:00:00" ends the day. */
+function nextTime(time: string): string {
+  const moment = new Date(`1970-01-01T${time}Z`).getTime() + 1;
+  return moment === 86_400_000 ? "24:00:00" : new Date(moment).toISOString().slice(11, 23);
+}
+
 /** A time of day without a zone, to the millisecond: "09:30:00", "09:30:00.250"; TIME(3). */
-export const timeKind: FieldKind<string> = written(
-  "time",
-  { scalar: "Time" },
-  (text) => {
-    const [, minute, second = "00", fraction = ""] = TIME.exec(text) ?? [];
-    if (minute === undefined) return undefined;
-    return `${minute}:${second}${Number(fraction) === 0 ? "" : `.${fraction.padEnd(3, "0")}`}`;
-  },
-  "must be a time of day (09:30, 09:30:00 or 09:30:00.250)",
-  "time",
-);
+export const timeKind: FieldKind<string> = Object.freeze({
+  ...written("time", { scalar: "Time" }, readTime, "must be a time of day (09:30, 09:30:00 or 09:30:00.250)", "time"),
+  next: nextTime,
+});
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 

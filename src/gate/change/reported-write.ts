@@ -66,8 +66,9 @@ export class ReportedWrite {
   async #insert(entity: AnyEntity, statement: Insert): Promise<Written> {
     // Only the statement of one row returns what it stored, with the id that the database has made.
     if (statement.rows.length > 1 && entity.idsFrom === "database") return this.#insertEach(entity, statement);
-    const isMade = statement.rows[0]?.id === undefined;
-    const written = await this.#driver.execute(isMade ? { ...statement, returning: true } : statement);
+    const isMade = statement.rows[0]?.id === undefined || statement.later === true;
+    const now = { ...statement, later: false, returning: isMade || statement.returning };
+    const written = await this.#driver.execute(now);
     const rows = written.rows.length > 0 ? written.rows : statement.rows;
     for (let start = 0; start < rows.length && written.count > 0; start += PAGE) {
       const page = rows.slice(start, start + PAGE);

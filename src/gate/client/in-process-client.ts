@@ -233,10 +233,12 @@ function listQuery(entity: AnyEntity, options: ListOptions, scope: OperationScop
     throw new BadRequestError(`limit must be a whole number from 1 to ${maxPageSize}`);
   if (!Number.isInteger(page) || page < 1 || (page - 1) * limit > maxOffset)
     throw new BadRequestError("page is out of range; use after to go on");
+  // As in query strings, an empty text searches for nothing.
+  const search = options.q === "" ? undefined : options.q;
   return {
-    sort: orderOfSearch(entity, { search: options.q, sort: options.sort?.map(sortKey) }),
+    sort: orderOfSearch(entity, { search, sort: options.sort?.map(sortKey) }),
     where: options.where,
-    search: options.q,
+    search,
     highlight: options.highlight,
     limit,
     // Only for `page`: over `limits.pageBytes`, a page with an offset is refused; any other is cut and has a cursor.

@@ -1,10 +1,7 @@
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
+import { passesTest, type Test } from "./passes-test.ts";
 
-/**
- * How a column is compared. `eq` with `null` finds records without a value; no other test takes `null`. Drivers know
- * only these: compile-where.ts resolves `ne`, `nin` and the like.
- */
-export type Test = "eq" | "gt" | "gte" | "lt" | "lte" | "in" | "like" | "starts" | "ends";
+export type { Test };
 
 /** Marks conditions, so that no `where` from outside can pass for one. */
 const kCondition: unique symbol = Symbol("condition");
@@ -16,6 +13,8 @@ export type Compare = Marked & {
   readonly column: ColumnDefinition;
   readonly test: Test;
   readonly value: unknown;
+  /** The record that has the value, of which the database may keep more digits. */
+  readonly record?: { readonly entity: AnyEntity; readonly where: Condition };
 };
 
 /** Some related record matches. */
@@ -79,9 +78,45 @@ export function not(condition: Condition): Condition {
   }
 }
 
-/** A comparison of a column with a value; `null` goes with `eq` only, a list with `in`. */
-export function compare(column: ColumnDefinition, test: Test, value: unknown): Compare {
-  return { [kCondition]: true, op: "compare", column, test, value };
+/**
+ * A comparison of a column with a value; `null` goes with `eq` only, a list with `in`. Where the column may hold values
+ * between two of its kind, such as microseconds, those count as the first of the two, which is what records show.
+ */
+export function compare(column: ColumnDefinition, test: Test, value: unknown): Condition {
+  const { kind } = column;
+  const { next, values } = kind;
+  if (values !== undefined && value !== null && test !== "eq" && test !== "in") {
+    const passing = values.filter((one) => passesTest(kind, test, one, value));
+    return passing.length === 0 ? NEVER : compareExactly(column, "in", passing);
+  }
+  if (column.existing !== true || next === undefined || value === null) return compareExactly(column, test, value);
+  if (test === "in") return or((value as readonly unknown[]).map((one) => compare(column, "eq", one)));
+  const from = compareExactly(column, "gte", value);
+  const after = next(value);
+  const before = after === undefined ? not(compareExactly(column, "eq", null)) : compareExactly(column, "lt", after);
+  switch (test) {
+    case "eq":
+      return and([from, before]);
+    case "lte":
+      return before;
+    case "gt":
+      return after === undefined ? NEVER : compareExactly(column, "gte", after);
+    default:
+      return test === "gte" ? from : compareExactly(column, test, value);
+  }
+}
+
+/**
+ * A comparison with a value as the database keeps it.
+ * @param record The one that has the value; where it no longer does, the value counts as it is given
+ */
+export function compareExactly(
+  column: ColumnDefinition,
+  test: Test,
+  value: unknown,
+  record?: Compare["record"],
+): Compare {
+  return { [kCondition]: true, op: "compare", column, test, value, ...(record !== undefined && { record }) };
 }
 
 /** The condition that some related record meets another one. */

@@ -1,6 +1,7 @@
 import type { ResolvedRelation } from "../../entity/index.ts";
 import { DecryptionError } from "../../kernel/index.ts";
 import { type Compare, type Condition, type Row, visitCondition } from "./condition.ts";
+import { passesTest } from "./passes-test.ts";
 
 /** Finds the related rows of a row; what the memory driver knows. */
 export type RelatedRows = (relation: ResolvedRelation, row: Row) => readonly Row[];
@@ -50,32 +51,7 @@ function isAbsent(value: unknown): boolean {
 
 function holds({ column, test, value: operand }: Compare, value: unknown): boolean {
   if (isAbsent(value)) return test === "eq" && operand === null;
-  const { compare } = column.kind;
-  switch (test) {
-    case "eq":
-      if (operand === null) return false;
-      return compare(value, operand) === 0;
-    case "gt":
-      return compare(value, operand) > 0;
-    case "gte":
-      return compare(value, operand) >= 0;
-    case "lt":
-      return compare(value, operand) < 0;
-    case "lte":
-      return compare(value, operand) <= 0;
-    case "in":
-      return (operand as readonly unknown[]).some((one) => compare(value, one) === 0);
-    case "like":
-      return fold(value).includes(fold(operand));
-    case "starts":
-      return fold(value).startsWith(fold(operand));
-    case "ends":
-      return fold(value).endsWith(fold(operand));
-  }
-}
-
-function fold(text: unknown): string {
-  return String(text).toLowerCase();
+  return operand !== null && passesTest(column.kind, test, value, operand);
 }
 
 // Enumerable like the tag: a copy has the same nulls in it.

@@ -10,7 +10,7 @@ import {
   type OperationKind,
   type OperationQuery,
 } from "./operation.ts";
-import type { Precondition } from "./operation-scope.ts";
+import type { OperationScope, Precondition } from "./operation-scope.ts";
 import type { GateScope } from "./runtime.ts";
 
 const NO_QUERY: OperationQuery = Object.freeze({});
@@ -26,6 +26,8 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   readonly heldListeners: readonly ((record: Row) => void | Promise<void>)[];
   readonly writtenListeners: readonly (() => void | Promise<void>)[];
   readonly ifFound: boolean;
+  /** Whether nothing of the new record is used but its id. */
+  readonly idOnly: boolean;
   toJSON(): readonly Row[];
 };
 
@@ -63,6 +65,7 @@ class GateOperation implements MutableOperation {
   readonly heldListeners: ((record: Row) => void | Promise<void>)[] = [];
   readonly writtenListeners: (() => void | Promise<void>)[] = [];
   readonly ifFound: boolean;
+  readonly idOnly: boolean;
   joins: Operation["joins"] = undefined;
   bytes: Operation["bytes"];
   readonly ignored: string[] = [];
@@ -88,6 +91,7 @@ class GateOperation implements MutableOperation {
       Object.defineProperty(this, "id", { get: () => this.#refuseOneId(), enumerable: false, configurable: true });
     this.precondition = input.precondition;
     this.ifFound = input.ifFound === true;
+    this.idOnly = input.idOnly === true && scope.runtime.find(entity).planOf(this.kind, this.access).isUnseen;
     this.bytes = input.bytes;
     this.query = typeof input.query === "object" ? input.query : NO_QUERY;
   }
@@ -133,11 +137,14 @@ function recordsOf(this: { readonly records: readonly Row[] }): readonly Row[] {
 /** Runs work with the operation's scope replaced by a transaction's. */
 export async function inTransaction<T>(operation: MutableOperation, work: () => Promise<T>): Promise<T> {
   const { scope } = operation;
+  const ignored = operation.ignored.length;
+  const inside = (inner: OperationScope): Promise<T> => {
+    operation.scope = inner as GateScope;
+    operation.ignored.length = ignored; // the work may run again
+    return work();
+  };
   try {
-    return await scope.transaction((inner) => {
-      operation.scope = inner as GateScope;
-      return work();
-    });
+    return await scope.transaction(inside, { holdsInserts: true });
   } finally {
     operation.scope = scope;
   }

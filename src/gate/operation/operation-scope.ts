@@ -20,8 +20,11 @@ export interface RouteAccess {
 export interface ScopeTransactionOptions {
   /** Puts something around the driver that the statements of operations run on. @default nothing */
   readonly around?: (driver: Driver) => Driver;
-  /** Stands around a transaction that begins at once, from before it begins until it has ended. @default nothing does */
-  readonly turn?: (<T>(transaction: () => Promise<T>) => Promise<T>) | undefined;
+  /**
+   * Whether inserts that may be stored later are held and stored together. When the database refuses one of them, the
+   * transaction is rolled back and the work runs again without. @default false
+   */
+  readonly holdsInserts?: boolean | undefined;
   /**
    * Begins the transaction with the first write, or the first transaction inside: what reads or waits before that holds
    * nothing. The function stands around the transaction, from before it begins until it has ended.

@@ -246,6 +246,11 @@ export interface OperationInput {
    */
   readonly ifFound?: boolean | undefined;
   /**
+   * Whether the calling code uses nothing of the new record but its id: it may then be stored later in the transaction, together
+   * with others. Create. @default false
+   */
+  readonly idOnly?: boolean | undefined;
+  /**
    * Whether the calling code has bounded the query already, as includes and the parsers of query strings do. The gate
    * then does not apply `limits`; rights are checked all the same. @default false
    */

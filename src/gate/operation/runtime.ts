@@ -44,6 +44,8 @@ export interface OperationPlan {
   readonly takesSeveral: boolean;
   /** Whether callers may not store anything by it, because no plugin looks at what they send. */
   readonly isUnguarded: boolean;
+  /** Whether no hook looks at what was stored. */
+  readonly isUnseen: boolean;
 }
 
 /** What is known about an entity before any operation on it. */
@@ -200,6 +202,7 @@ function compilePlan(
     textMoments: isAsRead,
     isUnguarded: stores && !asked.hasValidation,
     takesSeveral: takesSeveral && !hasHooks("execute", "committed"),
+    isUnseen: !hasHooks("execute", "reveal", "redact", "committed"),
     isPlain: isAsRead && !hasHooks("authorize", "narrow"),
     authorize: [...asked.policies("allows", entity, deciding), ...hooks("operation:authorize", deciding)],
     narrow: kind === "create" ? [] : narrow,

@@ -1,11 +1,13 @@
-import type { ColumnDefinition } from "../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import {
   ALWAYS,
   and,
   type Condition,
+  compare,
   type Leaf,
   NEVER,
+  not,
   or,
   type Related,
   type Row,
@@ -70,6 +72,26 @@ export async function storedMeet(driver: Driver, left: Condition, row: Row): Pro
   const where = allOf({ id: row[relation.foreignKey as string] }, asked);
   const found = await driver.findOne(relation.target, where, { select: ["id"] });
   return (found !== null) === (left.op === "related");
+}
+
+/** A condition that does not see one record, wherever it leads: it means what it meant before that one was stored. */
+export function withoutRecord(condition: Condition, entity: AnyEntity, id: unknown): Condition {
+  const without = (part: Condition): Condition => withoutRecord(part, entity, id);
+  switch (condition.op) {
+    case "and":
+      return and(condition.of.map(without));
+    case "or":
+      return or(condition.of.map(without));
+    case "not":
+      return not(without(condition.of));
+    case "related": {
+      const { relation, matches } = condition;
+      const others = not(compare(relation.target.columns.id as ColumnDefinition, "eq", id));
+      return related(relation, relation.target === entity ? and([without(matches), others]) : without(matches));
+    }
+    default:
+      return condition;
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { BadRequestError } from "../../kernel/index.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { GateScope, OperationRuntime } from "../operation/runtime.ts";
@@ -7,6 +8,8 @@ import { type TransactionSlots, transactionSlots } from "../statement/transactio
 const WAITING_MS = 2_000;
 /** The same for changes. */
 const CHANGING_MS = 5_000;
+/** Milliseconds after which the process does something else in between: a database in the process answers without a pause. */
+const STRETCH_MS = 25;
 
 /** By app: half of its connections at most are held by transactions that callers have put together. */
 const slots = new WeakMap<OperationRuntime, TransactionSlots>();
@@ -32,16 +35,28 @@ function heldMs(scope: OperationScope): number | undefined {
 }
 
 /**
- * Call before each change of a transaction that a caller has put together, so that no caller chooses how long it is held. The
- * system may hold one for as long as its work takes.
+ * Call before each change of a transaction that a caller has put together, so that no caller chooses how long it is held, or how
+ * long nothing else is done. The system may hold one for as long as its work takes.
  * @param scope the transaction's
  * @throws BadRequestError where it has been held for long
  */
-export function holdBriefly(scope: OperationScope): void {
+export async function holdBriefly(scope: OperationScope): Promise<void> {
   if (scope.principal.kind === "system") return;
   const held = heldMs(scope);
   if (held === undefined) begun.set(scope, performance.now());
   else if (held > CHANGING_MS) throw tooLong();
+  await giveTurn(scope);
+}
+
+/** By transaction: when others last had their turn. */
+const given = new WeakMap<OperationScope, number>();
+
+/** Call before each of many steps, so that the process does something else now and then. */
+export async function giveTurn(scope: OperationScope): Promise<void> {
+  const last = given.get(scope);
+  if (last !== undefined && performance.now() - last < STRETCH_MS) return;
+  if (last !== undefined) await nextTurn();
+  given.set(scope, performance.now());
 }
 
 /**

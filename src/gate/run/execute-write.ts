@@ -11,7 +11,7 @@ import {
 } from "../operation/new-operation.ts";
 import type { Decision } from "../operation/operation.ts";
 import { idOfParts } from "../record/tag-record.ts";
-import { askedOfStored, meetsChanged, storedMeet } from "../requirement/new-record.ts";
+import { askedOfStored, meetsChanged, storedMeet, withoutRecord } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { deniedError, missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-unchanged.ts";
@@ -39,9 +39,14 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
     if (where !== undefined) await refuseUnmet(operation, where, scope.store);
     for (const listener of operation.heldListeners) await listener(data);
   }
-  operation.records = [
-    where === undefined ? await scope.store.create(entity, data) : await createWhere(operation, where),
-  ];
+  operation.records = [where === undefined ? await store(operation) : await createWhere(operation, where)];
+}
+
+/** Stores a new record: at once, or with others where nothing but its id is used. */
+async function store({ entity, data, scope, idOnly }: MutableOperation): Promise<Row> {
+  if (!idOnly || data.id === undefined) return scope.store.create(entity, data);
+  await scope.store.execute({ kind: "insert", entity, rows: [data], later: true });
+  return { ...data };
 }
 
 /**
@@ -68,19 +73,22 @@ async function conditionOfCreate(operation: MutableOperation): Promise<Condition
 
 /**
  * Stores a new record where a condition holds without it: in the statement, or checked before it where the driver
- * cannot.
+ * cannot. Where transactions run concurrently, the statement may have waited for others, that store the same unique value or
+ * hold a record that this one refers to, and has seen the database as it was before: the condition is then asked once more.
  */
 async function createWhere(operation: MutableOperation, where: Condition): Promise<Row> {
   const { entity, data, scope } = operation;
+  const { concurrentTransactions, conditionalInserts } = scope.store.capabilities;
   try {
-    const paths = scope.store.capabilities.concurrentTransactions ? sharedPaths(where, entity) : [];
-    if (paths.length === 0 && scope.store.capabilities.conditionalInserts === true)
+    if (!concurrentTransactions && conditionalInserts === true)
       return await scope.store.create(entity, data, { where });
     return await scope.store.transaction(async (store) => {
+      const paths = concurrentTransactions ? sharedPaths(where, entity) : [];
       if (paths.length > 0) await (await lockShared(store, paths, [data]))([data]);
-      if (store.capabilities.conditionalInserts === true) return store.create(entity, data, { where });
-      await refuseUnmet(operation, where, store);
-      return store.create(entity, data);
+      if (conditionalInserts !== true) await refuseUnmet(operation, where, store);
+      const row = await store.create(entity, data, conditionalInserts === true ? { where } : undefined);
+      if (concurrentTransactions) await refuseUnmet(operation, withoutRecord(where, entity, row.id), store);
+      return row;
     });
   } catch (error) {
     throw error instanceof NotStoredError ? deniedError(operation, scope.runtime.production) : error;

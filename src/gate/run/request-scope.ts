@@ -28,6 +28,7 @@ import { taggingDriver } from "../record/tag-record.ts";
 import { decide, mayUse } from "../requirement/decisions.ts";
 import { deniedError } from "../requirement/unmatched.ts";
 import type { Driver } from "../statement/driver.ts";
+import { HeldInserts, NOT_HELD } from "../statement/held-inserts.ts";
 import { lateTransaction, OpenTransaction } from "../statement/late-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 import { runSeveral } from "./run-several.ts";
@@ -138,29 +139,41 @@ export class RequestScope implements GateScope {
 
   async transaction<T>(
     work: (scope: OperationScope) => Promise<T>,
-    { around = (driver: Driver) => driver, late, turn = (begin) => begin() }: ScopeTransactionOptions = {},
+    { around = (driver) => driver, late, holdsInserts = false }: ScopeTransactionOptions = {},
   ): Promise<T> {
     if (this.#open !== undefined)
       return this.#open.join(() => (this.#isLate ? this.store.transaction(() => work(this)) : work(this))); // a late one begins now
     let open = new OpenTransaction<GateScope>();
     let left: Precondition | undefined;
-    const run = async (driver: Driver, isLate = false): Promise<T> => {
+    const run = async (driver: Driver, isLate = false, held?: HeldInserts): Promise<T> => {
       open = new OpenTransaction(); // the driver may have rolled back and retried
-      const parts = { bare: open.watch(around(driver)), open, isLate, state: { ...this.state } };
+      const parts = { bare: open.watch(around(held?.driver ?? driver)), open, isLate, state: { ...this.state } };
       const inner = new RequestScope(this.runtime, this, parts);
       try {
         const result = await work(inner);
         open.assertWhole();
+        await held?.settle();
         return result;
+      } catch (error) {
+        await held?.settle(error);
+        throw error;
       } finally {
         left = inner.state.precondition;
         await inner.close();
       }
     };
     const { driver } = this.runtime;
-    const result = await (late === undefined
-      ? turn(() => driver.transaction((inner) => run(inner)))
-      : lateTransaction(driver, { work: run, around: late }));
+    const attempt = (holds: boolean): Promise<T> => {
+      const held = (inner: Driver, isLate = false): Promise<T> =>
+        run(inner, isLate, holds ? new HeldInserts(inner) : undefined);
+      return late === undefined
+        ? driver.transaction((inner) => held(inner))
+        : lateTransaction(driver, { work: held, around: late });
+    };
+    const result = await attempt(holdsInserts).catch((error: unknown) => {
+      if (error === NOT_HELD) return attempt(false);
+      throw error;
+    });
     this.state.precondition = left;
     for (const task of open.afterCommit) await task(this);
     return result;

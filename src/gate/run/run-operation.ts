@@ -99,7 +99,7 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
   // The precondition was about the record before this change: it does not apply to later operations of the scope.
   if (operation.precondition !== undefined && isAskedOf(operation)) scope.state.precondition = undefined;
   // An operation on several records shows no records.
-  if (!isOneWithAnswer && operation.ids === undefined) await complete(plan, operation);
+  if (!isOneWithAnswer && operation.ids === undefined && !operation.idOnly) await complete(plan, operation);
   if (plan.committed.length > 0) await scope.whenCommitted((outermost) => announce(plan, operation, outermost));
   return operation;
 }

@@ -1,6 +1,15 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
-import { and, type Condition, compare, NEVER, not, or, type Row } from "../condition/condition.ts";
+import {
+  and,
+  type Compare,
+  type Condition,
+  compare,
+  compareExactly,
+  not,
+  or,
+  type Row,
+} from "../condition/condition.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import type { SortKey } from "./driver.ts";
 import type { Execute, Find } from "./statement.ts";
@@ -84,29 +93,35 @@ function readJson(cursor: string): unknown {
 export function keysetCondition(entity: AnyEntity, order: readonly SortKey[], values: readonly unknown[]): Condition {
   const branches: Condition[] = [];
   const equal: Condition[] = [];
+  const id = order.findIndex(({ field }) => field === "id");
+  const ofRecord = compare(entity.columns.id as ColumnDefinition, "eq", values[id]);
   order.forEach(({ field, direction }, index) => {
     const column = entity.columns[field] as ColumnDefinition;
-    const after = afterValue(column, direction, values[index]);
+    const value = values[index];
+    const isFine = column.existing === true && column.kind.next !== undefined && value !== null;
+    const record = isFine ? { entity, where: and([ofRecord, compare(column, "eq", value)]) } : undefined;
+    const after = afterValue(column, direction, value, record);
     if (after !== undefined) branches.push(and([...equal, after]));
-    equal.push(compare(column, "eq", values[index]));
+    equal.push(compareExactly(column, "eq", value, record));
   });
   return or(branches);
 }
 
-function afterValue(column: ColumnDefinition, direction: "asc" | "desc", value: unknown): Condition | undefined {
-  const isNull = compare(column, "eq", null);
+function afterValue(
+  column: ColumnDefinition,
+  direction: "asc" | "desc",
+  value: unknown,
+  record: Compare["record"],
+): Condition | undefined {
+  const isNull = compareExactly(column, "eq", null);
   if (value === null) return direction === "asc" ? not(isNull) : undefined;
-  if (direction === "asc") return beyond(column, "gt", value);
-  const smaller = beyond(column, "lt", value);
+  if (direction === "asc") return beyond(column, "gt", value, record);
+  const smaller = beyond(column, "lt", value, record);
   return column.optional ? or([smaller, isNull]) : smaller;
 }
 
-function beyond(column: ColumnDefinition, test: "gt" | "lt", value: unknown): Condition {
-  const { kind } = column;
-  if (kind.operators.has(test)) return compare(column, test, value);
-  const sign = test === "gt" ? 1 : -1;
-  const values = (kind.values ?? []).filter((other) => kind.compare(other, value) * sign > 0);
-  return values.length === 0 ? NEVER : compare(column, "in", values);
+function beyond(column: ColumnDefinition, test: "gt" | "lt", value: unknown, record: Compare["record"]): Condition {
+  return column.kind.values === undefined ? compareExactly(column, test, value, record) : compare(column, test, value);
 }
 
 /** Bytes of a batch at most. */

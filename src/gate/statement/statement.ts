@@ -85,6 +85,11 @@ export interface Insert {
   readonly where?: Condition | undefined;
   /** Whether the stored record is returned; for one row. @default false */
   readonly returning?: boolean | undefined;
+  /**
+   * Whether the rows, which have ids, may be stored by a later statement of the transaction, which then fails in its place.
+   * Drivers store them at once. @default false
+   */
+  readonly later?: boolean | undefined;
 }
 
 /**

@@ -51,7 +51,7 @@ export function batch(options: BatchOptions = {}): Plugin {
           const items = readItems(await context.body(), most);
           const paths = items.map(({ path }) => path.split("?", 1)[0] as string);
           const changed = [...paths.filter((path) => path.lastIndexOf("/") > 0), ...idsIn(items)];
-          const options = { turn: inTurn(context.scope) };
+          const options = { late: inTurn(context.scope), holdsInserts: true };
           const work = (scope: OperationScope): Promise<Answer[]> => runAll(context, scope, items);
           return await turns.run(changed, () => context.scope.transaction(work, options));
         },
@@ -74,7 +74,7 @@ async function runAll(context: RouteContext, scope: OperationScope, items: reado
   let left = pageBytes;
   for (const [index, item] of items.entries()) {
     try {
-      holdBriefly(scope);
+      await holdBriefly(scope);
       const resolved = resolveItem(
         item,
         answers.map(({ body }) => body),

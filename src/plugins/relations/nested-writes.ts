@@ -105,6 +105,7 @@ function planReferences(operation: Operation, writes: readonly NestedWrite[]): v
           kind: "create",
           entity: relation.target,
           data: item as Data,
+          idOnly: true,
         });
         operation.data[key] = idOf(made);
       });
@@ -126,7 +127,14 @@ function planPairs(operation: Operation, writes: readonly NestedWrite[]): readon
         for (const [index, item] of items.entries()) {
           const path = [relation.name, verb, index];
           ids.push(
-            idOf(await runNested(operation, path, { kind: "create", entity: relation.target, data: item as Data })),
+            idOf(
+              await runNested(operation, path, {
+                kind: "create",
+                entity: relation.target,
+                data: item as Data,
+                idOnly: true,
+              }),
+            ),
           );
         }
       });
@@ -212,7 +220,7 @@ class Children {
 
   async #create(data: Data, path: Path): Promise<void> {
     this.#refuseKey(data, path);
-    await this.#run({ kind: "create", data: { ...data, [this.#key]: this.#parent } }, path);
+    await this.#run({ kind: "create", data: { ...data, [this.#key]: this.#parent }, idOnly: true }, path);
   }
 
   async #connect(item: unknown, path: Path): Promise<void> {

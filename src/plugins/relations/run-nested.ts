@@ -8,7 +8,7 @@ export type Path = readonly (string | number)[];
 /** Runs a nested operation; errors name their path, and so do fields that the caller may not write. */
 export async function runNested(operation: Operation, path: Path, input: OperationInput): Promise<Operation> {
   try {
-    holdBriefly(operation.scope);
+    await holdBriefly(operation.scope);
     const done = await operation.scope.run(input);
     for (const name of done.ignored) operation.ignored.push([...path, name].join("."));
     return done;

@@ -7,6 +7,7 @@ import {
 } from "../../entity/index.ts";
 import {
   asItPasses,
+  giveTurn,
   type HookFunction,
   type Operation,
   type OperationKind,
@@ -14,7 +15,7 @@ import {
   type PluginContext,
   type Row,
 } from "../../gate/index.ts";
-import { AuthorizationError, InternalError, ValidationFailedError } from "../../kernel/index.ts";
+import { AuthorizationError, ConflictError, InternalError, ValidationFailedError } from "../../kernel/index.ts";
 
 /** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
 export interface Links {
@@ -38,6 +39,8 @@ interface Changes {
 
 /** Ids that one statement asks for. */
 const PORTION = 500;
+/** Pairs that one write may replace. */
+const MOST_PAIRS = 10_000;
 
 /**
  * Writes manyToMany relations. The lists leave the data before it is validated, and are checked with it. In the transaction
@@ -181,21 +184,41 @@ async function decideChanges(
   return changes;
 }
 
-async function changesOf({ entity, kind, scope }: Operation, id: string, links: ReadLinks): Promise<Changes> {
+async function changesOf(operation: Operation, id: string, links: ReadLinks): Promise<Changes> {
   const { relation, mode, ids } = links;
-  const before =
-    kind === "create" ? [] : (await scope.driver.links(entity, relation.name, [id])).map(({ target }) => target);
+  const before = await storedPairs(operation, id, links);
   const wanted = new Set(ids);
   const stored = new Set(before);
   const isDropped = (target: string): boolean => (mode === "remove" ? wanted.has(target) : !wanted.has(target));
   const dropped = mode === "add" ? [] : before.filter(isDropped);
   // A caller who writes back the list they were shown must not remove what was hidden from them.
-  const visible = await visibleIds(scope, relation.target, dropped);
+  const visible = await visibleIds(operation.scope, relation.target, dropped);
   return {
     relation,
     added: mode === "remove" ? [] : ids.filter((target) => !stored.has(target)),
     removed: dropped.filter((target) => visible.has(target)),
   };
+}
+
+/**
+ * The other ends of the stored pairs that a write may be about: those that it names, or all that the caller may read.
+ * @throws ConflictError for more of them than one request may change
+ */
+async function storedPairs(
+  { entity, kind, scope, principal }: Operation,
+  id: string,
+  { relation, mode, ids }: ReadLinks,
+): Promise<readonly string[]> {
+  if (kind === "create") return [];
+  const { allowed, predicate } = await scope.access.readDecision(relation.target);
+  if (!allowed) return [];
+  const most = mode === "set" && principal.kind !== "system" ? MOST_PAIRS : Number.POSITIVE_INFINITY;
+  const where = mode === "set" ? predicate : { id: { in: ids } };
+  const limit = Number.isFinite(most) ? most + 1 : undefined;
+  const pairs = await scope.driver.links(entity, relation.name, [id], { where, limit });
+  if (pairs.length > most)
+    throw new ConflictError(`There are more than ${most} records of "${relation.name}"; disconnect some of them first`);
+  return pairs.map(({ target }) => target);
 }
 
 async function storeChanges({ entity, scope, records }: Operation, changes: readonly Changes[]): Promise<void> {
@@ -229,8 +252,12 @@ async function assertMayUpdate(
     const decision = await scope.access.decide({ kind: "update", entity, ids });
     if (decision.predicate === undefined && decision.guard === undefined) continue;
     if (driver.capabilities.concurrentTransactions)
-      for (const id of ids) await driver.findOne(entity, { id }, { select: ["id"], lock: true });
+      for (const id of ids) {
+        await giveTurn(scope);
+        await driver.findOne(entity, { id }, { select: ["id"], lock: true });
+      }
     for (const id of ids) {
+      await giveTurn(scope);
       const row = await driver.findOne(entity, { id });
       if (row === null || (await asItPasses({ driver, app }, entity, decision, row)) === undefined)
         throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "vitest";
 import { runCli } from "../../../src/cli/run-cli.ts";
-import type { AnyEntity, EntityLike } from "../../../src/entity/index.ts";
+import type { AnyEntity, ColumnDefinition, EntityLike } from "../../../src/entity/index.ts";
 import { type Driver, resolveEntity } from "../../../src/index.ts";
 import { routeSegment } from "../../../src/kernel/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
@@ -58,27 +58,57 @@ export async function expectSameRows(
       const path = `/api/${routeSegment(entity)}?_limit=100`;
       const { status, body } = await app.as({ id: "ann" }).request("GET", path);
       expect(status, `${entity.name}: ${JSON.stringify(body)}`).toBe(200);
-      const table = [entity.table?.schema, entity.table?.name ?? entity.name]
-        .flatMap((part) => (part === undefined ? [] : [`${quote}${part}${quote}`]))
-        .join(".");
+      const table = tableIn(entity, quote);
       const rows = await ask(`select * from ${table}`);
       const shown = body as Record<string, unknown>[];
       expect(shown.length, entity.name).toBe(rows.length);
       const id = entity.columns.id as AnyEntity["columns"][string];
       const idOf = (row: Record<string, unknown>) =>
-        (id.parts ?? [id])
-          .map((part) => String(row[part.stored]).replaceAll("%", "%25").replaceAll("~", "%7E"))
-          .join("~");
+        id.parts === undefined
+          ? String(row[id.stored])
+          : id.parts
+              .map((part) => String(shownRow(entity, row)[part.name]).replaceAll("%", "%25").replaceAll("~", "%7E"))
+              .join("~");
       for (const row of rows) {
         const record = shown.find((one) => String(one.id) === idOf(row)) as Record<string, unknown>;
-        for (const column of Object.values(entity.columns).filter(({ parts }) => parts === undefined))
-          expect(record[column.name] ?? null, `${entity.name}.${column.name}`).toEqual(
-            asShown(column.kind.column.scalar, row[column.stored], column.kind.column.scale),
-          );
+        expect(withNulls(entity, record), entity.name).toEqual(shownRow(entity, row));
       }
     }
   } finally {
     await app.close();
+  }
+}
+
+const storedColumns = (entity: AnyEntity): ColumnDefinition[] =>
+  Object.values(entity.columns).filter(({ parts }) => parts === undefined);
+
+/** A row of SQL as a response has it. */
+export function shownRow(entity: AnyEntity, row: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    storedColumns(entity).map(({ name, stored, kind }) => [
+      name,
+      asShown(kind.column.scalar, row[stored], kind.column.scale),
+    ]),
+  );
+}
+
+/** The columns of a record, also those that it leaves out because they are null. */
+export function withNulls(entity: AnyEntity, record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(storedColumns(entity).map(({ name }) => [name, record[name] ?? null]));
+}
+
+/** What SQL calls the table of an entity. */
+export function tableIn(entity: AnyEntity, quote: string): string {
+  const parts = [entity.table?.schema, entity.table?.name ?? entity.name];
+  return parts.flatMap((part) => (part === undefined ? [] : [`${quote}${part}${quote}`])).join(".");
+}
+
+/** JSON that a connector may have parsed already. */
+function parsedOnce(value: unknown): unknown {
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    return value;
   }
 }
 
@@ -106,11 +136,13 @@ function asShown(scalar: string, value: unknown, scale = 0): unknown {
         ? `${value.getFullYear()}-${String(value.getMonth() + 1).padStart(2, "0")}-${String(value.getDate()).padStart(2, "0")}`
         : value;
     case "Time":
-      return String(value).replace(/\.000$/, "");
+      return String(value)
+        .replace(/\.\d+$/, (digits) => digits.padEnd(4, "0"))
+        .replace(/\.000$/, "");
     case "Bytes":
       return Buffer.from(value as ArrayBuffer).toString("base64");
     case "Json":
-      return typeof value === "string" ? JSON.parse(value) : value;
+      return parsedOnce(value);
     default:
       return value;
   }

@@ -1,8 +1,8 @@
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { afterEach, describe, expect, it } from "vitest";
 import { prisma, toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
-import { ConfigurationError } from "../../../src/entity/index.ts";
-import type { Driver } from "../../../src/gate/index.ts";
+import { ConfigurationError, entity, int, string } from "../../../src/entity/index.ts";
+import type { Driver, Where } from "../../../src/gate/index.ts";
 import {
   ConflictError,
   DatabaseUnavailableError,
@@ -86,6 +86,54 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
         );
       },
     );
+
+    it(`${isDirect ? "compares text exactly" : "is refused"} on existing tables of another collation`, async () => {
+      const { url, drop } = await freshMysql();
+      ends.push(drop);
+      await askMysql(url, [
+        "create table words (code varchar(20) primary key, word varchar(20) not null, lang varchar(2) not null) collate utf8mb4_general_ci",
+        "create table uses (code varchar(20), nth int, kind varchar(20) not null, primary key (code, nth)) collate utf8mb4_general_ci",
+        "insert into words values ('a', 'red', 'en'), ('b', 'Red', 'EN'), ('c', 'red ', 'en'), ('d', 'Ärger', 'de')",
+        "insert into uses values ('a', 1, 'x'), ('b', 1, 'X')",
+      ]);
+      const word = entity("word", { word: string.max(20), lang: string.max(2) })
+        .id(string.column("code"))
+        .table("words")
+        .timestamps(false)
+        .existing();
+      const use = entity("use", { code: string.max(20), nth: int, kind: string.max(20) })
+        .id(["code", "nth"])
+        .table("uses")
+        .timestamps(false)
+        .existing();
+      const Client = await generatedClient([word, use], "mysql");
+      const adapter = new PrismaMariaDb(url);
+      const driver = prisma(new Client({ adapter }), isDirect ? { adapter } : {});
+      ends.push(() => driver.disconnect());
+      if (!isDirect) {
+        const failure = await failureOf(driver.connect(driverContext([word, use])));
+        expect((failure as ConfigurationError).problems).toContainEqual(
+          expect.stringMatching(/give it COLLATE utf8mb4_nopad_bin, or give the driver the client's adapter/),
+        );
+        return;
+      }
+      const log = recordingLogger();
+      await driver.connect(driverContext([word, use], { log }));
+      expect(log.lines).toEqual([expect.stringMatching(/^warn Existing tables compare text inexactly.*"words"/)]);
+      const found = async (where: Where) => (await driver.findMany("word", { where })).map(({ id }) => id);
+      expect(await found({ word: "red" })).toEqual(["a"]);
+      expect(await found({ word: { in: ["RED", "red "] } })).toEqual(["c"]);
+      expect(await found({ word: { ne: "red" }, lang: { nin: ["de"] } })).toEqual(["b", "c"]);
+      expect(await found({ word: { like: "RED" } })).toEqual(["a", "b", "c"]);
+      expect(await found({ word: { like: "arg" } })).toEqual([]);
+      expect(await driver.findOne("word", { id: "A" })).toBeNull();
+      expect(await driver.update("word", { id: "A" }, { lang: "fr" })).toBeNull();
+      const sorted = await driver.findMany("word", { sort: [{ field: "word", direction: "asc" }] });
+      expect(sorted.map(({ word: text }) => text)).toEqual(["Red", "red", "red ", "Ärger"]);
+      expect(await driver.findOne("use", { id: "A~1" })).toBeNull();
+      expect(await driver.findOne("use", { id: "a~1" })).toMatchObject({ kind: "x" });
+      expect(await driver.count("use", { id: { in: ["A~1", "b~1"] } })).toBe(1);
+    });
 
     it("tells texts apart that differ in case or in spaces at the end", async () => {
       const { driver } = await connected();

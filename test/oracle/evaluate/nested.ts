@@ -153,14 +153,18 @@ export class Work {
     return { plain, links, nested };
   }
 
-  /** Writes what refers to the record, and changes what it refers to. */
+  /**
+   * Writes what refers to the record, and changes what it refers to: as the record was written, whatever its own nested writes
+   * make of it.
+   */
   #after(entity: EntityModel, id: string, nested: readonly [RelationModel, JsonObject][], ids: Ids): void {
+    const written = rowOf(this.world, entity.name, id);
     for (const [relation, words] of [...nested].sort(([a], [b]) => (a.name < b.name ? -1 : 1))) {
       const target = entityOf(this.#setting.model, relation.target);
       if (relation.kind === "manyToMany") continue;
       if (relation.kind === "belongsTo" || relation.kind === "selfRef") {
         if (!("update" in words)) continue;
-        const key = rowOf(this.world, entity.name, id)?.[keyOf(relation)];
+        const key = written?.[keyOf(relation)];
         if (typeof key !== "string") throw REFUSED;
         this.update(target, key, words.update as Input, ids);
         continue;

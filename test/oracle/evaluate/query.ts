@@ -4,12 +4,14 @@ import { compare } from "./conditions.ts";
 import { filterTests, type Test } from "./filters.ts";
 import { includes, isPlainlyRight, treeOf } from "./includes.ts";
 import { passes } from "./rules.ts";
+import { isSearch, isWordwise, rankOrder, wordsTest } from "./search.ts";
 import { filterable, showsField, type View } from "./shown.ts";
 import { isSelectable, isSortable, order } from "./sorting.ts";
 import { treeTest } from "./trees.ts";
 import { isLive, rowsOf } from "./world.ts";
 
 function searchTest(view: View, entity: EntityModel, text: string): Test {
+  if (isWordwise(entity)) return wordsTest(view, entity, text);
   const fields = entity.fields.filter(
     (field) => field.kind === "string" && field.encrypted === undefined && filterable(entity, field, view.by),
   );
@@ -28,18 +30,20 @@ export function deletedTest(view: View, entity: EntityModel, deleted: ListQuery[
 }
 
 /** What a query finds among the records that the rule lets through; undefined when it is refused. */
-export function find(view: View, entity: EntityModel, query: ListQuery): Row[] | undefined {
+export function find(view: View, entity: EntityModel, query: ListQuery, isList = false): Row[] | undefined {
   const tests = filterTests(view, entity, query.filters ?? []);
   if (query.where !== undefined) tests.push(treeTest(view, entity, query.where));
-  if (query.q !== undefined) tests.push(searchTest(view, entity, query.q));
+  if (isSearch(query)) tests.push(searchTest(view, entity, query.q as string));
   tests.push(deletedTest(view, entity, query.deleted));
   if (!isShape(view, entity, query)) return undefined;
-  if (query.sort?.some((key) => !isSortable(entity, key.replace(/^-/, ""), view.by))) return undefined;
+  const isRanked = isList && isSearch(query) && isWordwise(entity);
+  const isKey = (name: string): boolean => (isRanked && name === "_rank") || isSortable(entity, name, view.by);
+  if (query.sort?.some((key) => !isKey(key.replace(/^-/, "")))) return undefined;
   if (tests.some((test) => test === undefined)) return undefined;
   return rowsOf(view.world, entity.name)
     .filter((row) => passes(view.model, view.world, entity, row, entity.rules.read, view.by, "list"))
     .filter((row) => tests.every((test) => (test as Test)(row)))
-    .sort(order(entity, query.sort ?? []));
+    .sort(isRanked ? rankOrder(view, entity, query) : order(entity, query.sort ?? []));
 }
 
 /** Whether `include` and `select` name what there is for this caller. */

@@ -4,6 +4,7 @@ import { includes, shownWith, treeOf } from "./includes.ts";
 import { INVALID, missing, type Outcome, refused, refusedOne, type Setting } from "./outcome.ts";
 import { deletedTest, find, isShape } from "./query.ts";
 import { passes, reachOf } from "./rules.ts";
+import { highlights, isSearch, isWordwise } from "./search.ts";
 import { shown } from "./shown.ts";
 import { isLive, rowOf } from "./world.ts";
 
@@ -38,10 +39,10 @@ const lateRefusals = (setting: Setting, query: ListQuery): Outcome[] =>
   includes(setting, setting.entity, treeOf(query.include)) ? [] : [INVALID];
 
 /** What a list of the caller finds, or how it is refused. */
-export function found(setting: Setting, query: ListQuery): ReturnType<typeof find> | Outcome[] {
+export function found(setting: Setting, query: ListQuery, isList = false): ReturnType<typeof find> | Outcome[] {
   const { entity, by } = setting;
   if (reachOf(entity, entity.rules.read, by, "list") === "none") return [refused(by)];
-  const rows = find(setting, entity, query);
+  const rows = find(setting, entity, query, isList);
   if (!mayAskDeleted(setting, query.deleted)) return rows === undefined ? [INVALID, refused(by)] : [refused(by)];
   return rows ?? [INVALID];
 }
@@ -49,9 +50,14 @@ export const isRefused = (rows: unknown): rows is Outcome[] =>
   Array.isArray(rows) && rows.length > 0 && typeof rows[0] === "object" && "status" in rows[0] && !("id" in rows[0]);
 
 export function list(setting: Setting, { query }: Of<"list">): Outcome[] {
-  const rows = found(setting, query);
+  const rows = found(setting, query, true);
   if (isRefused(rows)) return rows;
-  const all = (rows ?? []).map((row) => shownWith(setting, setting.entity, row, treeOf(query.include), query.select));
+  const all = (rows ?? []).map((row) => ({
+    ...shownWith(setting, setting.entity, row, treeOf(query.include), query.select),
+    ...(query.highlight &&
+      isSearch(query) &&
+      isWordwise(setting.entity) && { _highlights: highlights(setting, setting.entity, query, row) }),
+  }));
   const limit = query.limit ?? 100;
   const start = ((query.page ?? 1) - 1) * limit;
   return [{ status: 200, body: all.slice(start, start + limit), total: all.length }, ...lateRefusals(setting, query)];

@@ -123,8 +123,7 @@ export function create(
   const next = linked(setting, withRow(world, entity.name, row), id, read.links);
   if (next === "invalid") wrong.push(INVALID);
   const isRefused = reach === "some" && !passes(model, world, entity, row, entity.rules.create, by, "create");
-  const ownerless =
-    key !== undefined && row[key] !== null && rowOf(world, keyTarget(entity, key), row[key]) === undefined;
+  const ownerless = key !== undefined && lacksOwner(setting, row, key);
   if (isRefused) return [refused(by), ...wrong, ...unsure];
   const hidden = hiddenTargets(setting, read);
   if (next === "refused") return [refused(by), ...hidden, ...wrong, ...unsure];
@@ -144,8 +143,11 @@ const hiddenTargets = ({ model }: Setting, { links }: Read): Outcome[] => [
 /** The record would leave the caller's reach. That is 403; whether 401 for who is not signed in, is not said. */
 const lost = (by: Setting["by"]): Outcome[] => (by === null ? [{ status: 401 }, { status: 403 }] : [{ status: 403 }]);
 
-const keyTarget = (entity: Setting["entity"], key: string): string =>
-  keysOf(entity).find((one) => keyOf(one) === key)?.target ?? "";
+/** Whether the owner of a record is not stored. */
+function lacksOwner({ world, entity }: Setting, row: Row, key: string): boolean {
+  const users = keysOf(entity).find((one) => keyOf(one) === key)?.target ?? "";
+  return row[key] !== null && rowOf(world, users, row[key]) === undefined;
+}
 
 /** The record that a write is about, or how it is refused. */
 function target(setting: Setting, id: string, access: "update" | "delete", anyLife = false): Row | Outcome {
@@ -201,11 +203,15 @@ export function change(
   if (isTaken) return [refused(by), refusedOne(setting), ...wrong];
   if (wrong.length > 0 || next === "invalid") return wrong;
   const taken = collides(world, entity, changed) ? [CONFLICT] : [];
+  // That the caller has no record is found by the database, as for a new record.
+  const ownerless = key !== undefined && lacksOwner(setting, changed, key);
+  if (ownerless) unsure = [INVALID];
   // The record must still satisfy the rule, as the database is with the change.
   const still = (of: World): boolean => passes(model, of, entity, changed, entity.rules.update, by, "stored");
   if (!still(next)) return [...lost(by), ...taken, ...unsure];
   // What the new values show by themselves is refused before the statement, and links are written after the record.
   const early = still(world) && still(stands) ? [] : lost(by);
+  if (ownerless) return [INVALID, ...taken, ...early];
   if (taken.length > 0) return [...taken, ...early, ...unsure];
   return [answer(setting, next, id, 200, include), ...early, ...unsure];
 }
@@ -252,7 +258,9 @@ export function setState(setting: Setting, row: Row, column: string, value: Scal
   if (!isCoherent(setting, changed)) return [INVALID];
   const next = withRow(world, entity.name, changed);
   if (!passes(model, next, entity, changed, entity.rules.update, by, "stored")) return lost(by);
-  return collides(world, entity, changed) ? [CONFLICT] : [{ status: 200, body, world: next }];
+  // As for an update: what the new value shows by itself may be refused before the statement.
+  const early = passes(model, world, entity, changed, entity.rules.update, by, "stored") ? [] : lost(by);
+  return [collides(world, entity, changed) ? CONFLICT : { status: 200, body, world: next }, ...early];
 }
 
 export { isOutcome, target };

@@ -48,26 +48,32 @@ export function batchStep(making: Making, uid: string): Step {
   const { random } = making;
   const by = random.pick(PRINCIPALS);
   const on = making.entity.name;
+  const isTransaction = by !== null && random.chance(0.25);
   const stepOf = (items: readonly BatchItem[]): Step => ({
     uid,
     by,
     on,
-    surface: "http",
+    surface: isTransaction ? "client" : "http",
     call: { do: "batch", items },
   });
+  // Calls of clients in one transaction have no references, and do not say whether an upsert has created.
+  const next = (from: Making, before: readonly BatchItem[]): BatchItem | undefined => {
+    const item = itemOf({ ...from, entity: random.pick(making.model.entities) }, isTransaction ? [] : before);
+    return isTransaction && (item.call.do === "upsert" || item.ifMatch !== undefined) ? undefined : item;
+  };
   let there: Making = { ...making, by };
   const items: BatchItem[] = [];
   const many = 1 + random.below(4);
   for (let tries = 0; tries < TRIES && items.length < many; tries += 1) {
-    const item = itemOf({ ...there, entity: random.pick(making.model.entities) }, items);
+    const item = next(there, items);
+    if (item === undefined) continue;
     const [outcome] = evaluate(making.model, making.world, stepOf([...items, item]));
     if (outcome === undefined || outcome.status >= 300 || outcome.world === undefined) continue;
     items.push(item);
     there = { ...there, world: outcome.world };
   }
-  if (items.length === 0 || random.chance(0.2))
-    items.push(itemOf({ ...there, entity: random.pick(making.model.entities) }, items));
-  return stepOf(items);
+  const last = items.length === 0 || random.chance(0.2) ? next(there, items) : undefined;
+  return stepOf(last === undefined ? items : [...items, last]);
 }
 
 function itemOf(making: Making, before: readonly BatchItem[]): BatchItem {
@@ -81,7 +87,7 @@ function itemOf(making: Making, before: readonly BatchItem[]): BatchItem {
   const body = (creates: boolean): Input => {
     const nests = making.features.has("nested") && random.chance(0.15);
     const data: Record<string, Input[string]> = {
-      ...(nests ? nestedInput(making, creates) : inputOf(making, creates)),
+      ...(nests ? nestedInput(making, creates, creates ? undefined : id) : inputOf(making, creates)),
     };
     for (const key of keysOf(entity)) {
       const reference = earlier(key.target);

@@ -19,6 +19,9 @@ import { TEXTS } from "./model.ts";
 
 const MORE_TEXTS = [...TEXTS, "oak", "elm", "ash", "fir"];
 
+/** Texts of several words. */
+const PHRASES = ["red oak", "blue ash", "oak reddish", "amber blue red", "elm-blue", "re ash"] as const;
+
 export const PRICES = ["0.10", "1.25", "9.99", "10.00", "-2.50"] as const;
 /** At the borders of days, weeks, quarters and years, in some zones, and around changes of clocks. */
 export const MOMENTS = [
@@ -35,6 +38,7 @@ export function valueFrom(random: Random, field: FieldModel): Scalar {
   if (field.kind === "decimal") return random.pick(PRICES);
   if (field.name === "at") return random.pick(MOMENTS);
   if (field.kind === "datetime") return random.chance(0.25) ? "2026-01-02T03:04:05.000Z" : null;
+  if (field.searched !== undefined && random.chance(0.5)) return random.pick(PHRASES);
   return random.pick(field.unique ? MORE_TEXTS : TEXTS);
 }
 

@@ -11,7 +11,18 @@ import {
 import type { Making } from "./making.ts";
 import { treeOf } from "./trees.ts";
 
-export function includesOf(making: Making, entity = making.entity, depth = 3): Includes {
+/** As many relations as the limits allow: what comes first, a missing record or too many relations, is not said. */
+const MOST = 10;
+
+export function includesOf(making: Making): Includes {
+  const includes = relationsOf(making, making.entity, 3);
+  return sizeOf(includes) > MOST ? {} : includes;
+}
+
+const sizeOf = (includes: Includes): number =>
+  Object.values(includes).reduce((sum, one) => sum + 1 + (one === true ? 0 : sizeOf(one.include ?? {})), 0);
+
+function relationsOf(making: Making, entity: EntityModel, depth: number): Includes {
   const { random, model } = making;
   if (random.chance(0.01)) return { nothing: true };
   const chosen = random.some(entity.relations, 0.4).slice(0, 2);
@@ -29,7 +40,7 @@ function optionsOf(making: Making, relation: RelationModel, target: EntityModel,
   const isMany = relation.kind === "hasMany" || relation.kind === "manyToMany" || random.chance(0.01);
   const sort = isMany && random.chance(0.4) ? random.some(["id", ...columns], 0.3).slice(0, 2) : [];
   const select = random.chance(0.25) ? random.some(columns, 0.4) : [];
-  const include = depth > 1 && random.chance(0.4) ? includesOf(making, target, depth - 1) : {};
+  const include = depth > 1 && random.chance(0.4) ? relationsOf(making, target, depth - 1) : {};
   return {
     ...(random.chance(0.4) && { where: treeOf(making, target, 2) }),
     ...(sort.length > 0 && { sort: sort.map((name) => (random.chance(0.5) ? `-${name}` : name)) }),

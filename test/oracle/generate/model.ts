@@ -205,6 +205,15 @@ function fieldsOf(random: Random, name: string): FieldModel[] {
 
 const ACTIONS: readonly ActionName[] = ["clone", "bulkUpdate", "bulkDelete", "count", "exists", "export", "import"];
 
+/** Some texts are searched by their words. */
+function withSearched(random: Random, fields: readonly FieldModel[]): FieldModel[] {
+  const canBe = ({ kind, omit, encrypted, password }: FieldModel): boolean =>
+    kind === "string" && !omit && encrypted === undefined && !password;
+  return fields.map((field) =>
+    canBe(field) && random.chance(0.4) ? { ...field, searched: 1 + random.below(3) } : field,
+  );
+}
+
 export function makeModel(random: Random, features: Features): Model {
   const names = NAMES.slice(0, 2 + random.below(3));
   const drafts: Draft[] = names.map((name) => ({
@@ -264,5 +273,6 @@ export function makeModel(random: Random, features: Features): Model {
     if (random.chance(0.2) && (features.has("guesses") || !draft.softDelete))
       draft.validators = [{ holds: ownCondition(random, draft, { me: false }), at: "name" }];
   }
+  if (features.has("search")) for (const draft of drafts) draft.fields = withSearched(random, draft.fields);
   return { entities: drafts };
 }

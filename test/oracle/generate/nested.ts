@@ -48,7 +48,10 @@ export function nestedInput(making: Making, creates: boolean, id?: string, depth
   const chosen = possible.length === 0 ? [] : random.some(possible, 0.35).slice(0, 2);
   if (chosen.length === 0 && depth === 2 && possible.length > 0) chosen.push(random.pick(possible));
   for (const relation of chosen) {
-    data[relation.name] = wordsOf(making, relation, id, depth);
+    const words = wordsOf(making, relation, id, depth);
+    // What a record means that is among its own related ones, before or after the change, is not said.
+    if (id !== undefined && JSON.stringify(words).includes(`"${id}"`)) continue;
+    data[relation.name] = words;
     if (random.chance(0.97)) delete data[`${relation.name}Id`];
     if (random.chance(0.8)) delete data[`${relation.name}Ids`];
   }

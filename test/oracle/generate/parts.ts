@@ -88,8 +88,21 @@ export function queryOf(making: Making): ListQuery {
     ...(making.features.has("queries") && random.chance(0.35) && { where: treeOf(making) }),
     ...(random.chance(0.06) && { q: random.pick(["e", "re", "am"]) }),
     ...(sort.length > 0 && { sort }),
+    ...(making.features.has("search") && random.chance(0.2) && searchFrom(making, sort)),
     ...(random.chance(0.3) && { limit: 1 + random.below(4), page: 1 + random.below(2) }),
     ...shapeOf(making),
+  };
+}
+
+/** A search for words: written in other ways than they are stored, and in an order of its own now and then. */
+function searchFrom({ random, entity }: Making, sort: readonly string[]): ListQuery {
+  const words = ["r", "re", "RED", "réd", "oak", "blue", "am", "ash", "elm", "zz", "d"];
+  const q = random.some(words, 0.12).join(random.pick([" ", "-", ", "]));
+  const isWordwise = entity.fields.some(({ searched }) => searched !== undefined);
+  return {
+    q: q === "" && !random.chance(0.1) ? random.pick(words) : q,
+    ...(isWordwise && random.chance(0.3) && { sort: random.pick([["-_rank"], ["_rank"], ["-_rank", ...sort]]) }),
+    ...(random.chance(0.4) && { highlight: true }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Calls of actions whose handlers read by themselves, and readers of documents. */
 import { type Call, type HandlerRead, keyOf, keysOf, type Reader } from "../model.ts";
-import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
+import { clientCall } from "../through-clients.ts";
 import { type Making, someId } from "./making.ts";
 import { ownCondition } from "./model.ts";
 import { queryOf, shapeOf } from "./parts.ts";

@@ -2,8 +2,8 @@
 import { rowsOf, type World } from "../evaluate/world.ts";
 import type { Features } from "../features.ts";
 import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
-import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
+import { clientCall } from "../through-clients.ts";
 import { aggregateFrom } from "./aggregates.ts";
 import { batchStep, upsertStep } from "./combined.ts";
 import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
@@ -89,7 +89,7 @@ const onlyFilters = ({ filters, where, q, deleted }: ListQuery): ListQuery => ({
 });
 const noPage = (query: ListQuery): ListQuery => ({
   ...onlyFilters(query),
-  ...(query.sort && { sort: query.sort }),
+  ...(query.sort && !query.sort.some((key) => key.endsWith("_rank")) && { sort: query.sort }),
   ...(query.select && { select: query.select }),
 });
 const withoutLinks = (data: Input): Input =>

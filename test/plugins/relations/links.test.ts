@@ -79,6 +79,20 @@ describe("manyToMany ids", () => {
     expect(await put(ids)).toMatchObject({ status: 400, body: { errors: { tagsIds: "must be at most 1000 ids" } } });
   });
 
+  it("replace as many pairs as one write may, and no more", async () => {
+    const ids = Array.from({ length: 10_001 }, (_, i) => `n${i}`);
+    await driver.createMany(
+      "tag",
+      ids.map((id) => ({ id, name: id })),
+    );
+    await driver.link("post", "tags", "p1", ids);
+    expect(await put([])).toMatchObject({ status: 409, body: { message: expect.stringContaining("more than 10000") } });
+    expect(await tagsOf("p1")).toHaveLength(10_001);
+    await kernel.call("PUT", "/posts/p1", { body: { tags: { disconnect: ["n0"] } } });
+    expect(await put(["t1"])).toMatchObject({ status: 200 });
+    expect(await tagsOf("p1")).toEqual(["t1"]);
+  });
+
   it("refuse records that do not exist, and change nothing", async () => {
     await put(["t1"]);
     const answer = await kernel.call("PUT", "/posts/p1", { body: { title: "Changed", tagsIds: ["t2", "gone"] } });

@@ -22,9 +22,10 @@ const folder = entity("folder", {
 const access = entity("access", { userId: string, folder: belongsTo(() => folder).onDelete("cascade") })
   .timestamps(false)
   .rules({ read: ["everyone"] });
-const note = entity("note", { text: string, folder: belongsTo(() => folder).onDelete("cascade") })
+const ofMember = defineRule("wfrOfMember", ({ user }) => ({ folder: { members: { userId: String(user?.id) } } }));
+const note = entity("note", { text: string.unique(), folder: belongsTo(() => folder).onDelete("cascade") })
   .timestamps(false)
-  .rules({ read: ["everyone"] });
+  .rules({ read: ["everyone"], create: [ofMember], update: [ofMember] });
 
 const POSTGRES = SQL_DATABASES.filter(([name]) => name === "PostgreSQL");
 
@@ -93,5 +94,20 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     const held = `select 1 from "folder" where "id" = 'g' for update`;
     const { status } = await ask("PATCH", "f", { parentId: "g" }, held);
     expect([status, await app.api.driver.count("folder", { parentId: null })]).toEqual([403, 2]);
+  });
+
+  const late = { text: "late", folderId: "f" };
+  const create = (method: string, path: string, body: unknown, held: string) =>
+    whileHeld(held, () => app.as({ id: "ann" }).request(method, path, body));
+  it.each([
+    ["a create", "POST", "/api/notes", late],
+    ["an upsert", "PUT", "/api/notes?_on=text", late],
+    ["a batch", "POST", "/api/batch", [{ method: "POST", path: "/notes", body: late }]],
+  ])("is decided again by %s that has waited for others", async (_what, method, path, body) => {
+    const unique = `insert into "note" ("id", "text", "folderId") values ('n', 'late', 'f')`;
+    expect(await create(method, path, body, unique)).toMatchObject({ status: 403 });
+    await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
+    const { status } = await create(method, path, body, `select 1 from "folder" where "id" = 'f' for update`);
+    expect([status, await app.api.driver.count("note", {})]).toEqual([403, 0]);
   });
 });

@@ -16,6 +16,7 @@ import { delegateOf, modelApi, type StatementClient } from "./client-connection.
 /**
  * Compares a client with the entities.
  * @param said The database behind it. @default what it reports
+ * @param isDirect Whether statements go past it, in SQL of the driver's own
  * @returns the database
  * @throws ConfigurationError; DatabaseUnavailableError
  */
@@ -23,12 +24,13 @@ export async function checkClient(
   client: StatementClient,
   { model, log }: DriverContext,
   said: Provider | undefined,
+  isDirect: boolean,
 ): Promise<Provider> {
   compareModels(client, model, said === undefined ? PROVIDERS : [said]);
   const provider = said ?? (await detectProvider(client));
   if (provider === "mysql") {
     warnOfTakenValues(model, log);
-    await checkCollation(client, model);
+    await checkCollation(client, { model, log }, isDirect);
   }
   return provider;
 }
@@ -82,7 +84,10 @@ function typeProblem(
   const { scalar } = kind.column;
   const expected = providers.map((provider) => prismaTypeOf({ role, kind }, provider).type);
   const { typeName, isList = false, isEnum = false } = found;
-  if (typeName === undefined || (!isList && (expected.includes(typeName) || (isEnum && scalar === "String"))))
+  if (
+    typeName === undefined ||
+    (!isList && (expected.includes(typeName) || (isEnum && (scalar === "String" || scalar === "Enum"))))
+  )
     return undefined;
   const remedy = field === undefined ? "" : ", or declare another field";
   return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${expected[0]} is expected; change the column's type${remedy}`;
@@ -137,22 +142,37 @@ const INEXACT = `SELECT TABLE_NAME AS \`table\`, COLUMN_NAME AS \`column\`, VERS
 
 /**
  * Refuses tables of MySQL and MariaDB that compare text inexactly. A rule would let callers reach records whose ids or
- * names differ only in case, and a token would match another one.
- * @throws ConfigurationError naming the tables and the collation that they need
+ * names differ only in case, and a token would match another one. Tables that were there before keep their collation where
+ * the driver's own statements compare exactly.
+ * @throws ConfigurationError naming the tables and what to do
  */
-async function checkCollation(client: StatementClient, model: EntityModel): Promise<void> {
+async function checkCollation(
+  client: StatementClient,
+  { model, log }: Pick<DriverContext, "model" | "log">,
+  isDirect: boolean,
+): Promise<void> {
+  const existing = new Set(model.entities.filter((entity) => entity.existing).map(tableOf));
   const ours = textColumns(model);
   const rows = await client.$queryRawUnsafe(INEXACT).catch((error: unknown) => {
     throw toKeelsonError(error, { operation: "connect" });
   });
-  const inexact = rows.filter(({ table, column }) => ours.has(`${String(table)}.${String(column)}`));
-  if (inexact.length === 0) return;
-  const collation = exactCollation(inexact[0]?.version);
+  const found = rows.filter(({ table, column }) => ours.has(`${String(table)}.${String(column)}`));
+  const tables = [...new Set(found.map(({ table }) => String(table)))];
+  const kept = isDirect ? tables.filter((table) => existing.has(table)) : [];
+  if (kept.length > 0)
+    log.warn("Existing tables compare text inexactly; statements compare it exactly, and sort by it without an index", {
+      tables: kept,
+    });
+  const refused = tables.filter((table) => !kept.includes(table));
+  if (refused.length === 0) return;
+  const collation = exactCollation(found[0]?.version);
   throw new ConfigurationError(
-    [...new Set(inexact.map(({ table }) => String(table)))].map(
-      (table) =>
-        `table "${table}" compares text without regard to case or to spaces at the end; give it COLLATE ${collation} (docs/guides/migrations.md, "MySQL and MariaDB")`,
-    ),
+    refused.map((table) => {
+      const remedy = existing.has(table)
+        ? ", or give the driver the client's adapter: prisma(client, { adapter })"
+        : "";
+      return `table "${table}" compares text without regard to case or to spaces at the end; give it COLLATE ${collation}${remedy} (docs/guides/migrations.md, "MySQL and MariaDB")`;
+    }),
   );
 }
 

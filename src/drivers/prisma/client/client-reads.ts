@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, Provider } from "../../../entity/index.ts";
 import {
   and,
   type Count,
@@ -43,6 +43,8 @@ export function clientFind(session: ClientSession): (find: Find) => Promise<Row[
     return session.read({ model: plan.entity.name, operation: "find" }, async (client) => {
       args.where = await prismaWhere(open, client, plan.entity, condition);
       const api = modelApi(client, plan);
+      if (isSortedHere(plan.entity, sort, open.dialect.provider))
+        return findLongList(api, plan.entity, args, { sort, limit, offset });
       try {
         return await api.findMany(args);
       } catch (error) {
@@ -77,6 +79,13 @@ function selection({ entity, columns }: ClientPlan, select: readonly string[] | 
 /** Prisma's client cannot order by a rank. */
 function withoutRank(sort: readonly SortKey[] | undefined): readonly SortKey[] | undefined {
   return sort?.filter(({ field }) => field !== RANK);
+}
+
+/** Whether Prisma cannot say an order: SQLite has no enums, whose words sort by their places. */
+function isSortedHere(entity: AnyEntity, sort: readonly SortKey[] | undefined, provider: Provider): boolean {
+  return (
+    provider === "sqlite" && sort?.some(({ field }) => entity.columns[field]?.kind.column.scalar === "Enum") === true
+  );
 }
 
 /** An order in Prisma's words. @param namesNulls whether the place of nulls is spelled out; elsewhere null is the smallest value */

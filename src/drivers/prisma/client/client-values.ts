@@ -1,5 +1,6 @@
 import type { ColumnDefinition, Provider } from "../../../entity/index.ts";
 import { codecOf, isScaled } from "../../sql/index.ts";
+import { prismaNames } from "../schema/enums.ts";
 
 /** How a column's values are given to a Prisma client, and what comes back. */
 interface ClientForm {
@@ -21,6 +22,16 @@ const timeOf = (value: unknown): string =>
 /** All digits of a decimal of Prisma's, whose `toString` uses exponents. */
 const digitsOf = (value: unknown): string => (value as { toFixed(): string }).toFixed();
 
+/** Prisma calls words by names of its own where they are no identifiers. */
+function enumForm(words: readonly string[]): ClientForm {
+  const names = prismaNames(words);
+  const back = new Map([...names].map(([word, name]) => [name, word]));
+  return {
+    to: (word) => names.get(word as string) ?? word,
+    from: (name) => (names.has(name as string) ? name : (back.get(name as string) ?? name)),
+  };
+}
+
 /** The form of a column; only kinds whose values Prisma writes otherwise have one of their own. */
 export function clientForm(provider: Provider, column: ColumnDefinition): ClientForm {
   const { scalar } = column.kind.column;
@@ -32,6 +43,8 @@ export function clientForm(provider: Provider, column: ColumnDefinition): Client
     return { to: provider === "sqlite" ? Number : (value) => toStored(value as never), from: fromStored };
   }
   switch (scalar) {
+    case "Enum":
+      return provider === "sqlite" ? PLAIN : enumForm(column.kind.column.words ?? []);
     case "BigInt":
       return { to: (value) => BigInt(encode(value) as string), from: codec.decode };
     case "Bytes":

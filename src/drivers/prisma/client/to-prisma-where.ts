@@ -119,7 +119,8 @@ function disjunction(parts: readonly Args[]): Args {
   return possible.length === 1 ? (possible[0] as Args) : { OR: possible };
 }
 
-function compareWhere({ column, test, value }: Compare, open: ClientConnection): Args {
+function compareWhere({ column, test, value, record }: Compare, open: ClientConnection): Args {
+  if (record !== undefined) return toPrismaWhere(compare(column, test, value), open);
   if (value === null) return column.optional ? isNull(column, open) : NOTHING;
   if (isBooleanList(column, test)) return toPrismaWhere(eachValue(column, value), open);
   return { [column.name]: filter(column, test, value, open) };

@@ -138,8 +138,9 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
         // A pool of its own, without connections: the adapter keeps a listener on its pool for as long as that lives.
         const explain = (error: unknown): Promise<SqlDriverAdapter> =>
           new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
-        const how = { named: preparedStatements, describedOnce: fast.describedOnce };
-        const adapter = fast.poolQueries ? poolQueries(own, pool, how, explain) : own;
+        const { describedOnce, poolTransactions: transactions } = fast;
+        const how = { named: preparedStatements, describedOnce, transactions };
+        const adapter = fast.poolQueries ? poolQueries(own, pool, how, explain, onLost) : own;
         try {
           await runStatement(adapter, "SELECT 1");
         } catch (error) {

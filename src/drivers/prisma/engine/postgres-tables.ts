@@ -2,7 +2,9 @@ import type { ColumnType, SqlDriverAdapter } from "@prisma/driver-adapter-utils"
 import type { Pool, PoolConfig, QueryResult } from "pg";
 import type { EntityModel } from "../../../entity/index.ts";
 import { isSearchable } from "../../../gate/index.ts";
-import { columnsQuery, LIVE_SUFFIX, liveUniqueNames, tableNames, toCatalog } from "../../sql/index.ts";
+import { columnsQuery, isManaged, LIVE_SUFFIX, liveUniqueNames, tableNames, toCatalog } from "../../sql/index.ts";
+import { enumsOf } from "../schema/enums.ts";
+import { enumConversions } from "./enum-conversions.ts";
 import { ENGINE_PACKAGES } from "./schema-engine.ts";
 import type { Foreign, Tables } from "./sync-schema.ts";
 
@@ -24,7 +26,7 @@ const MARK = "Managed by Keelson";
 const LOCK = 7_533_976_001;
 
 /** A pool, or one connection. */
-type Queries = Pick<Pool, "query">;
+export type Queries = Pick<Pool, "query">;
 
 /** Opens a connection for changing the tables of a PostgreSQL database. @param model What the entities describe */
 export async function postgresTables(
@@ -33,7 +35,7 @@ export async function postgresTables(
   schema: string,
   model: EntityModel,
 ): Promise<Tables> {
-  const ours = tableNames(model);
+  const ours = ownedObjects(model);
   const pool = new pg.default.Pool({ ...connection, max: 1, idleTimeoutMillis: 0 });
   pool.on("error", () => undefined); // queries on the connection report the error
   try {
@@ -54,7 +56,8 @@ export async function postgresTables(
     run: async (statement) => void (await pool.query(statement)),
     preparations: async () => [
       ...(await missingExtensions(pool, model)),
-      ...(await dropStaleIndexes(pool, schema, ours, liveUniqueNames(model))),
+      ...(await dropStaleIndexes(pool, schema, ours.tables, liveUniqueNames(model))),
+      ...(await enumConversions(pool, schema, model)),
     ],
     async atomically(work, keep = true) {
       // The lock comes first, so that the transaction sees what its previous holder wrote; one snapshot from start to end, or
@@ -105,18 +108,24 @@ export async function inTransaction<T>(
   }
 }
 
+/** Names of the tables and enums that the entities describe. */
+export function ownedObjects(model: EntityModel): Foreign {
+  return { tables: tableNames(model), enums: enumsOf(model.entities.filter(isManaged)).map(({ name }) => name) };
+}
+
 /** Everything in the schema that Keelson did not make. */
-async function foreignObjects(pool: Pool, schema: string, ours: readonly string[]): Promise<Foreign> {
+async function foreignObjects(pool: Pool, schema: string, ours: Foreign): Promise<Foreign> {
   const tables = await pool.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND NOT c.relname = ANY($2)
        AND obj_description(c.oid, 'pg_class') IS DISTINCT FROM $3`,
-    [schema, ours, MARK],
+    [schema, ours.tables, MARK],
   );
   const enums = await pool.query<{ name: string }>(
     `SELECT t.typname AS name FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
-     WHERE n.nspname = $1 AND t.typtype = 'e'`,
-    [schema],
+     WHERE n.nspname = $1 AND t.typtype = 'e' AND NOT t.typname = ANY($2)
+       AND obj_description(t.oid, 'pg_type') IS DISTINCT FROM $3`,
+    [schema, ours.enums, MARK],
   );
   const qualified = ({ rows }: { rows: { name: string }[] }) => rows.map(({ name }) => `${schema}.${name}`);
   return { tables: qualified(tables), enums: qualified(enums) };
@@ -131,14 +140,18 @@ export async function makeSchema(pool: Queries, schema: string): Promise<void> {
   for (const { sql } of rows) await pool.query(sql);
 }
 
-/** Marks the tables made by Keelson, so that a table is recognised after its entity is removed. */
-export async function markTables(pool: Queries, schema: string, ours: readonly string[]): Promise<void> {
+/** Marks the tables and enums made by Keelson, so that one is recognised after its entity is removed. */
+export async function markTables(pool: Queries, schema: string, ours: Foreign): Promise<void> {
   const { rows } = await pool.query<{ sql: string }>(
-    `SELECT format('COMMENT ON TABLE %I.%I IS %L', n.nspname, c.relname, $3::text) AS sql
+    `SELECT format('COMMENT ON TABLE %I.%I IS %L', n.nspname, c.relname, $4::text) AS sql
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND c.relname = ANY($2)
-       AND obj_description(c.oid, 'pg_class') IS NULL`,
-    [schema, ours, MARK],
+       AND obj_description(c.oid, 'pg_class') IS NULL
+     UNION ALL
+     SELECT format('COMMENT ON TYPE %I.%I IS %L', n.nspname, t.typname, $4::text)
+     FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+     WHERE n.nspname = $1 AND t.typtype = 'e' AND t.typname = ANY($3) AND obj_description(t.oid, 'pg_type') IS NULL`,
+    [schema, ours.tables, ours.enums, MARK],
   );
   for (const { sql } of rows) await pool.query(sql);
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
-import { tableNames } from "../../sql/index.ts";
 import { loadPeers } from "../engine/opening.ts";
 import {
   inTransaction,
   makeSchema,
   markTables,
+  ownedObjects,
   POSTGRES_PACKAGES,
   postgresTables,
   schemaOf,
@@ -138,7 +138,7 @@ async function postgresLedger(client: Client, schema: string, model: EntityModel
         await makeSchema(client, schema);
         await client.query(TABLE);
         const result = await work();
-        await markTables(client, schema, tableNames(model));
+        await markTables(client, schema, ownedObjects(model));
         return result;
       }),
     async apply(file) {

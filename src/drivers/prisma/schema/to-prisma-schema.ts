@@ -18,6 +18,7 @@ import {
   printedUniqueKeys,
   uniqueColumnsOf,
 } from "../../sql/index.ts";
+import { enumsOf, enumTypeOf, printEnum, prismaEnumName, prismaNames } from "./enums.ts";
 import { type RelationField, relationFields } from "./relation-sides.ts";
 
 /** Options of `toPrismaSchema`. */
@@ -67,6 +68,7 @@ function printSchema(model: EntityModel, options: PrismaSchemaOptions, entities:
     ...printGenerator(output, hasPartial ? '["partialIndexes"]' : undefined),
     printSource(provider, schemas),
     ...entities.map((entity) => printModel(model, entity, relations, { provider, named: schemas.length > 0 })),
+    ...(provider === "sqlite" ? [] : enumsOf(entities)).map(printEnum),
   ].join("\n");
 }
 
@@ -150,6 +152,8 @@ export function prismaTypeOf(
   const { scalar, precision, scale } = column;
   const isSqlite = provider === "sqlite";
   switch (scalar) {
+    case "Enum":
+      return { type: isSqlite ? "String" : scalar, native: undefined };
     case "Decimal":
       if (isSqlite) return { type: isScaled(column) ? "BigInt" : "String", native: undefined };
       return { type: "Decimal", native: `Decimal(${precision}, ${scale})` };
@@ -189,7 +193,8 @@ function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: bool
     column.stored !== column.name && `@map(${JSON.stringify(column.stored)})`,
     native && `@db.${native}`,
   ];
-  return [column.name, `${type}${column.optional ? "?" : ""}`, attributes.filter(Boolean).join(" ")];
+  const named = type === "Enum" ? prismaEnumName(enumTypeOf(entity, column)) : type;
+  return [column.name, `${named}${column.optional ? "?" : ""}`, attributes.filter(Boolean).join(" ")];
 }
 
 /**
@@ -269,7 +274,7 @@ export function defaultAttribute(column: ColumnDefinition, provider: Provider): 
   if (value === null || value === undefined) return undefined;
   const literal = isStoredOtherwise(scalar)
     ? storedLiteral(column, value, provider)
-    : literalOf(scalar, value, provider);
+    : literalOf(kind.column, value, provider);
   return literal === undefined ? undefined : `@default(${literal})`;
 }
 
@@ -282,6 +287,7 @@ function plainNumber(value: unknown): string | undefined {
 /** Prisma's strings have the escapes of JSON. */
 const LITERALS: Readonly<Partial<Record<ColumnType["scalar"], (value: unknown) => string | undefined>>> = {
   String: (value) => JSON.stringify(value),
+  Enum: (value) => JSON.stringify(value),
   Int: plainNumber,
   Float: plainNumber,
   Boolean: String,
@@ -289,7 +295,8 @@ const LITERALS: Readonly<Partial<Record<ColumnType["scalar"], (value: unknown) =
   Json: (value) => JSON.stringify(JSON.stringify(value)),
 };
 
-function literalOf(scalar: ColumnType["scalar"], value: unknown, provider: Provider): string | undefined {
+function literalOf({ scalar, words = [] }: ColumnType, value: unknown, provider: Provider): string | undefined {
+  if (scalar === "Enum" && provider !== "sqlite") return prismaNames(words).get(value as string);
   return provider === "sqlite" && scalar === "DateTime" ? sqliteDatetime(value) : LITERALS[scalar]?.(value);
 }
 

@@ -4,6 +4,7 @@ import { type Compare, type Condition, isAlways, type Related } from "../../../g
 import { linkTable } from "../tables/link-table.ts";
 import { sourceOf, storedName } from "../tables/names.ts";
 import { codecOf, type ListForm, listForm } from "./column-codec.ts";
+import { comparable } from "./comparable.ts";
 import { askedOfRelated } from "./condition-shape.ts";
 import type { Places, SqlBuilder } from "./sql-builder.ts";
 
@@ -78,15 +79,19 @@ export class ConditionBuilder {
   #parts({ test, value }: Compare, parts: readonly ColumnDefinition[], table: string): Expression {
     const { sql, provider } = this.#builder;
     if (value === null) return this.#constant(false);
-    const row = sql`(${sql.join(parts.map((part) => sql.id(table, part.stored)))})`;
+    const plain = sql`(${sql.join(parts.map((part) => sql.id(table, part.stored)))})`;
+    const row = sql`(${sql.join(parts.map((part) => comparable(this.#builder, part, sql.id(table, part.stored))))})`;
+    const isExact = parts.every((part) => !this.#builder.inexact.has(part));
     const next = (): RawBuilder<unknown> =>
       sql`(${sql.join(parts.map((part) => this.#slots.next(codecOf(provider, part).type)))})`;
+    const is = (id: RawBuilder<unknown>): Expression =>
+      isExact ? sql`${row} = ${id}` : sql`(${plain} = ${id} and ${row} = ${id})`;
     if (test === "in")
       return sql<boolean>`(${sql.join(
-        (value as readonly unknown[]).map(() => sql`${row} = ${next()}`),
+        (value as readonly unknown[]).map(() => is(next())),
         sql` or `,
       )})`;
-    return sql<boolean>`${row} ${sql.raw(SIGNS[test] ?? "=")} ${next()}`;
+    return test === "eq" ? is(next()) : sql<boolean>`${row} ${sql.raw(SIGNS[test] ?? "=")} ${next()}`;
   }
 
   #complement(condition: Compare, table: string): Expression {
@@ -99,25 +104,21 @@ export class ConditionBuilder {
     return condition.column.optional ? sql`(not (${plain}) or ${column} is null)` : sql`not (${plain})`;
   }
 
-  #plain({ column, test, value }: Compare, name: RawBuilder<unknown>): Expression {
-    const { sql, provider } = this.#builder;
-    const { type } = codecOf(provider, column);
-    switch (test) {
-      case "in":
-        return this.#in(column, name, listForm(provider, column, (value as readonly unknown[]).length));
-      case "eq":
-        return sql`${name} = ${this.#slots.next(type)}`;
-      case "gt":
-        return sql`${name} > ${this.#slots.next(type)}`;
-      case "gte":
-        return sql`${name} >= ${this.#slots.next(type)}`;
-      case "lt":
-        return sql`${name} < ${this.#slots.next(type)}`;
-      case "lte":
-        return sql`${name} <= ${this.#slots.next(type)}`;
-      default:
-        return this.#search(name, this.#slots.next(type));
+  #plain({ column, test, value, record }: Compare, stored: RawBuilder<unknown>): Expression {
+    const { sql, provider, inexact } = this.#builder;
+    const name = comparable(this.#builder, column, stored);
+    if (test === "in") {
+      const list = this.#list(column, listForm(provider, column, (value as readonly unknown[]).length));
+      // The first half finds the rows by an index.
+      return inexact.has(column) ? sql`(${stored} ${list} and ${name} ${list})` : sql`${name} ${list}`;
     }
+    const slot = this.#slots.next(codecOf(provider, column).type);
+    const sign = SIGNS[test];
+    if (sign === undefined) return this.#search(name, slot);
+    const right = comparable(this.#builder, column, sql`${slot}`);
+    if (record !== undefined) return sql`${name} ${sql.raw(sign)} ${this.#valueIn(record, column, right)}`;
+    const plain = sql<boolean>`${name} ${sql.raw(sign)} ${right}`;
+    return inexact.has(column) && test === "eq" ? sql`(${stored} = ${slot} and ${plain})` : plain;
   }
 
   /** Ignores case: PostgreSQL with ILIKE, SQLite (A to Z) always, MySQL never, as its columns compare exactly. */
@@ -128,21 +129,37 @@ export class ConditionBuilder {
     return sql`lower(${name}) like lower(${pattern}) escape '!'`;
   }
 
-  #in(column: ColumnDefinition, name: RawBuilder<unknown>, form: ListForm): Expression {
+  #list(column: ColumnDefinition, form: ListForm): RawBuilder<unknown> {
     const { sql, provider } = this.#builder;
     const { type, listType } = codecOf(provider, column);
-    if (form === "array") return sql`${name} = any(${this.#slots.next(listType)})`;
-    if (form === "json") return this.#inJson(name);
+    if (form === "array") return sql`= any(${this.#slots.next(listType)})`;
+    if (form === "json") return this.#jsonList();
     const values = Array.from({ length: form }, () => this.#slots.next(type));
-    return sql`${name} in (${sql.join(values)})`;
+    return sql`in (${sql.join(values)})`;
   }
 
-  #inJson(name: RawBuilder<unknown>): Expression {
+  #jsonList(): RawBuilder<unknown> {
     const { sql, collation } = this.#builder;
     const list = this.#slots.next({ scalarType: "string", arity: "scalar" });
-    if (collation === undefined) return sql`${name} in (select value from json_each(${list}))`;
+    if (collation === undefined) return sql`in (select value from json_each(${list}))`;
     const texts = sql`json_table(${list}, '$[*]' columns (value varchar(768) path '$')) as list`;
-    return sql`${name} in (select list.value collate ${sql.raw(collation)} from ${texts})`;
+    return sql`in (select list.value collate ${sql.raw(collation)} from ${texts})`;
+  }
+
+  /** The value that a record has with all its digits; the given one where it no longer does. */
+  #valueIn(
+    { entity, where }: NonNullable<Compare["record"]>,
+    column: ColumnDefinition,
+    given: RawBuilder<unknown>,
+  ): RawBuilder<unknown> {
+    const { sql, provider } = this.#builder;
+    const name = `_${this.#tables++}`;
+    const value = comparable(this.#builder, column, sql.id(name, column.stored));
+    const found = this.#builder.db
+      .selectFrom(sourceOf(entity, name))
+      .select(sql`${value}`.as("value"))
+      .where(this.build(where, name));
+    return sql`coalesce(${found}, ${provider === "mysql" ? sql`cast(${given} as datetime(6))` : given})`;
   }
 
   #related(condition: Related, table: string, isSome: boolean): Expression {

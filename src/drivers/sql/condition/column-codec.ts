@@ -55,8 +55,8 @@ const decimal: CodecOf = (kind) => ({
   decode: (value) => converted(kind, String(value)),
 });
 
-/** Times come with as many digits behind the second as the column has, or with zeros alone. */
-const time: CodecOf = (kind) => ({ ...text(kind), decode: (value) => converted(kind, value) });
+/** Times come with as many digits behind the second as the column has, or with zeros alone; three are read. */
+const time: CodecOf = (kind) => ({ ...text(kind), decode: (value) => converted(kind, String(value).slice(0, 12)) });
 
 const bytes: Codec = {
   ...types("bytes"),
@@ -127,6 +127,7 @@ const COMMON: Readonly<Record<Scalar, Codec | CodecOf>> = {
   Uuid: text,
   Bytes: bytes,
   String: { ...types("string"), encode: same },
+  Enum: { ...types("string"), encode: same },
   Int: { ...types("int"), encode: same, decode: Number },
   // -0 becomes 0: SQLite has only that, and Prisma's client sends no other.
   Float: { ...types("float"), encode: (value) => (value as number) + 0, decode: Number },
@@ -211,7 +212,7 @@ export function listForm(provider: Provider, { kind }: ColumnDefinition, length:
   const { scalar } = kind.column;
   // Text and whole numbers are the same in JSON; datetimes are written as the adapter is configured, and decimals are
   // rounded.
-  if (provider === "sqlite" && (scalar === "String" || scalar === "Int")) return "json";
+  if (provider === "sqlite" && (scalar === "String" || scalar === "Enum" || scalar === "Int")) return "json";
   const isLong = length > MAX_PARAMETERS && (provider === "sqlite" || scalar === "String");
   return isLong ? "json" : 2 ** Math.ceil(Math.log2(length));
 }

@@ -48,7 +48,7 @@ export function conditionShape(
 }
 
 function compareShape(condition: Compare, provider: Provider, values: unknown[]): string {
-  const { column, test, value } = condition;
+  const { column, test, value, record } = condition;
   const start = `${column.name}.${test}`;
   if (value === null) return `${column.name}?,`;
   if (column.parts !== undefined) return partsShape(condition, provider, values);
@@ -59,7 +59,7 @@ function compareShape(condition: Compare, provider: Provider, values: unknown[])
     return `${start}${form},`;
   }
   values.push(patternOf(condition, provider) ?? codecOf(provider, column).encode(value));
-  return `${start},`;
+  return record === undefined ? `${start},` : `${start}@${conditionShape(record.where, provider, values)},`;
 }
 
 /** A comparison of an id that consists of other columns: the values of each id one after the other. */

@@ -1,6 +1,6 @@
 import type { ArgType } from "@prisma/driver-adapter-utils";
 import type { Kysely, Sql } from "kysely";
-import type { Provider } from "../../../entity/index.ts";
+import type { ColumnDefinition, Provider } from "../../../entity/index.ts";
 
 /** A place for a value in a statement that is compiled before there are values. */
 export class Slot {
@@ -48,21 +48,25 @@ export interface SqlBuilder {
   readonly provider: Provider;
   readonly db: Kysely<Tables>;
   readonly sql: Sql;
-  /** MySQL only: how its columns compare text. */
+  /** MySQL only: how text is compared. */
   readonly collation: ExactCollation | undefined;
+  /** Columns of MySQL that compare text inexactly, so that statements say the collation. */
+  readonly inexact: ReadonlySet<ColumnDefinition>;
 }
 
 /**
  * The query builder. Kysely is loaded here, because apps without a database need not wait for it.
  * @param schema Schema of the tables. @default the connection's
- * @param collation MySQL only: how its columns compare text
+ * @param collation MySQL only: how text is compared
+ * @param inexact Its columns that do not compare so by themselves
  */
 export async function createSqlBuilder(
   provider: Provider,
   schema: string | undefined,
   collation: ExactCollation | undefined,
+  inexact: ReadonlySet<ColumnDefinition>,
 ): Promise<SqlBuilder> {
   const { createStatementWriter } = await import("./statement-writer.ts");
   const { db, sql } = createStatementWriter<Tables>(provider);
-  return { provider, collation, sql, db: schema === undefined ? db : db.withSchema(schema) };
+  return { provider, collation, inexact, sql, db: schema === undefined ? db : db.withSchema(schema) };
 }

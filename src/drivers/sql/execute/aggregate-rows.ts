@@ -83,7 +83,9 @@ function keyReader(
 
 function partReader(open: SqlConnection, { of, column }: Measure): (value: unknown, count: unknown) => Part {
   if (column === undefined) return (_, count) => ({ count: Number(count), sum: 0, extreme: undefined });
-  const read = valueReader(open, column);
+  const { words } = column.kind.column;
+  // Words come as their places.
+  const read = words === undefined ? valueReader(open, column) : (place: unknown) => words[Number(place)] ?? null;
   const isExtreme = of === "min" || of === "max";
   const sum = sumReader(open.dialect.provider, column);
   return (value, count) => ({

@@ -1,7 +1,8 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
+import type { ColumnDefinition, EntityModel } from "../../../entity/index.ts";
 import type { DriverContext } from "../../../gate/index.ts";
 import { plainMoment } from "../condition/column-codec.ts";
-import { createSqlBuilder, type ExactCollation, exactCollation } from "../condition/sql-builder.ts";
+import { createSqlBuilder, EXACT_COLLATIONS, type ExactCollation, exactCollation } from "../condition/sql-builder.ts";
 import { toKeelsonError } from "../errors/to-keelson-error.ts";
 import { KeptStatements, keptSelections } from "../fast/kept-statements.ts";
 import { momentsByDigits } from "../fast/moments-by-digits.ts";
@@ -12,6 +13,7 @@ import { createConnection, type OpenedClient } from "../session/connection.ts";
 import type { Path } from "../session/create-database-driver.ts";
 import { MADE_ANEW } from "../statement/select-query.ts";
 import { type SqlConnection, WRITTEN_ANEW } from "../statement/sql-connection.ts";
+import { tableOf } from "../tables/names.ts";
 import { sqlExecutor } from "./execute-sql.ts";
 
 /** Statements in SQL, straight to Prisma's driver adapter. */
@@ -30,12 +32,31 @@ export function sqlPath(fast: Fast): SqlPath {
 /** The schema of PostgreSQL's tables where the adapter does not name one; on other databases the connection decides. */
 const DEFAULT_SCHEMA = "public";
 
-async function collationOf(client: SqlDriverAdapter): Promise<ExactCollation> {
-  const { rows } = await runStatement(client, "select version()").catch((error: unknown) => {
-    throw toKeelsonError(error, { operation: "connect" });
-  });
-  return exactCollation(rows[0]?.[0]);
+const INEXACT = `select concat(TABLE_NAME, '.', COLUMN_NAME) from information_schema.COLUMNS where TABLE_SCHEMA = database()
+  and COLLATION_NAME is not null and COLLATION_NAME not in ('${EXACT_COLLATIONS.join("', '")}')`;
+
+/** How a server of MySQL compares text exactly, and the columns that do not by themselves. */
+async function collationOf(
+  client: SqlDriverAdapter,
+  { entities }: EntityModel,
+): Promise<{ readonly collation: ExactCollation; readonly inexact: ReadonlySet<ColumnDefinition> }> {
+  const ask = async (sql: string): Promise<readonly unknown[]> =>
+    (
+      await runStatement(client, sql).catch((error: unknown) => {
+        throw toKeelsonError(error, { operation: "connect" });
+      })
+    ).rows.map(([value]) => value);
+  const [version] = await ask("select version()");
+  const found = new Set(await ask(INEXACT));
+  const columns = entities.flatMap((entity) =>
+    Object.values(entity.columns).filter(
+      ({ stored, kind }) => kind.column.scalar !== "Json" && found.has(`${tableOf(entity)}.${stored}`),
+    ),
+  );
+  return { collation: exactCollation(version), inexact: new Set(columns) };
 }
+
+const NONE: ReadonlySet<ColumnDefinition> = new Set();
 
 /** @throws ConfigurationError; DatabaseUnavailableError */
 async function createSqlConnection(
@@ -47,10 +68,10 @@ async function createSqlConnection(
   const schema =
     provider === "postgresql" ? (opened.client.getConnectionInfo?.().schemaName ?? DEFAULT_SCHEMA) : undefined;
   const connection = createConnection(opened, context);
-  const collation = provider === "mysql" ? await collationOf(opened.client) : undefined;
+  const { collation, inexact = NONE } = provider === "mysql" ? await collationOf(opened.client, context.model) : {};
   return Object.freeze({
     ...connection,
-    builder: await createSqlBuilder(provider, schema, collation),
+    builder: await createSqlBuilder(provider, schema, collation, inexact),
     schema,
     statements: fast.keptStatements ? new KeptStatements(fast.preparedNames) : WRITTEN_ANEW,
     selections: fast.keptStatements ? keptSelections() : MADE_ANEW,

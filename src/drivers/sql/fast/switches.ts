@@ -15,6 +15,8 @@ export interface Fast {
   readonly preparedNames: boolean;
   /** Queries outside transactions go to the pool, and not through Prisma's adapter around it. */
   readonly poolQueries: boolean;
+  /** Transactions, too, go to a connection of the pool, with `BEGIN` in the message of the first statement. */
+  readonly poolTransactions: boolean;
   /** The columns of a prepared statement are described once per connection. */
   readonly describedOnce: boolean;
   /** Datetimes that become JSON are texts, and never a `Date`. */
@@ -30,6 +32,7 @@ export const ALL_FAST: Fast = Object.freeze({
   keptStatements: true,
   preparedNames: true,
   poolQueries: true,
+  poolTransactions: true,
   describedOnce: true,
   textMoments: true,
   momentsByDigits: true,

@@ -2,9 +2,10 @@ import type { CompiledQuery, RawBuilder } from "kysely";
 import type { ColumnDefinition, Provider } from "../../../entity/index.ts";
 import { type Aggregate, type Bucket, type GroupKey, type Measure, orderOfGroups } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
+import { comparable, groupedBy, sortedBy } from "../condition/comparable.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, type SqlBuilder } from "../condition/sql-builder.ts";
-import { sourceOf, storedName } from "../tables/names.ts";
+import { sourceOf } from "../tables/names.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 
 /** How much of an aggregate its statement computes. */
@@ -69,23 +70,28 @@ class AggregateWriter {
     this.#extent = extent;
   }
 
-  #column({ name }: ColumnDefinition): RawBuilder<unknown> {
-    const { entity } = this.#aggregate;
-    return this.#builder.sql.id(entity.name, storedName(entity, name));
+  #column(column: ColumnDefinition): RawBuilder<unknown> {
+    return this.#builder.sql.id(this.#aggregate.entity.name, column.stored);
   }
 
   key({ column, bucket }: GroupKey): RawBuilder<unknown> {
-    if (bucket === undefined) return this.#column(column);
+    if (bucket === undefined) return groupedBy(this.#builder, column, this.#column(column));
     const isLocal = this.#extent === "quarters" && column.kind.column.scalar === "DateTime";
     const zone = column.kind.column.scalar === "DateTime" ? (this.#aggregate.zone ?? "UTC") : "UTC";
-    return beginning(this.#builder, this.#column(column), isLocal ? "quarter of an hour" : bucket, zone);
+    return beginning(
+      this.#builder,
+      comparable(this.#builder, column, this.#column(column)),
+      isLocal ? "quarter of an hour" : bucket,
+      zone,
+    );
   }
 
   readonly measure = ({ of, column }: Measure, index: number) => {
     const { sql, provider } = this.#builder;
     const count = sql`count(*)`;
     if (column === undefined) return [count.as(`v${index}`), count.as(`n${index}`)];
-    const of1 = this.#column(column);
+    const isExtreme = of === "min" || of === "max";
+    const of1 = isExtreme ? sortedBy(this.#builder, column, this.#column(column)) : this.#column(column);
     const name = { sum: "sum", avg: "sum", min: "min", max: "max", count: "count" }[of];
     const value = sql`${sql.raw(name)}(${of1})`;
     // As text, because sums may have more digits than numbers in JavaScript.
@@ -95,12 +101,19 @@ class AggregateWriter {
     return [text.as(`v${index}`), sql`count(${of1})`.as(`n${index}`)];
   };
 
+  #sorted(key: GroupKey): RawBuilder<unknown> {
+    const { column, bucket } = key;
+    const isWord = bucket === undefined && column.kind.column.words !== undefined;
+    return isWord ? sortedBy(this.#builder, column, this.#column(column)) : this.key(key);
+  }
+
   /** The number that groups are compared by. */
   #number(name: string): RawBuilder<unknown> {
     const { sql } = this.#builder;
     const { of, column } = this.#aggregate.measures.find((measure) => measure.name === name) as Measure;
     if (column === undefined) return sql`count(*)`;
-    const value = this.#column(column);
+    const value =
+      of === "min" || of === "max" ? sortedBy(this.#builder, column, this.#column(column)) : this.#column(column);
     if (of === "avg") return sql`sum(${value}) * 1.0 / nullif(count(${value}), 0)`;
     return sql`${sql.raw(of)}(${value})`;
   }
@@ -113,7 +126,7 @@ class AggregateWriter {
   order(name: string, direction: "asc" | "desc"): RawBuilder<unknown> {
     const { sql, provider } = this.#builder;
     const key = this.#aggregate.groups.find((group) => group.name === name);
-    const value = key === undefined ? this.#number(name) : this.key(key);
+    const value = key === undefined ? this.#number(name) : this.#sorted(key);
     // Null is the smallest value, as it is elsewhere by nature.
     const nulls = provider === "postgresql" ? (direction === "asc" ? " nulls first" : " nulls last") : "";
     return sql`${value} ${sql.raw(direction + nulls)}`;

@@ -15,6 +15,7 @@ import {
 import { BadRequestError } from "../../../kernel/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
+import { sortedBy } from "../condition/comparable.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
 import { isComposite, sourceOf, storedName } from "../tables/names.ts";
@@ -166,11 +167,12 @@ function writeSelect(
 
 /** The keys of an order. Null is the smallest value, as it is elsewhere by nature. */
 function orderBy(
-  { sql, provider }: SqlBuilder,
+  builder: SqlBuilder,
   entity: AnyEntity,
   order: readonly SortKey[],
   rank: () => RawBuilder<number>,
 ): RawBuilder<unknown>[] {
+  const { sql, provider } = builder;
   const keys = order.flatMap(({ field, direction }) => {
     if (field === RANK) return [{ field, direction }];
     const { parts } = entity.columns[field] as ColumnDefinition;
@@ -178,9 +180,10 @@ function orderBy(
   });
   return keys.map(({ field, direction }) => {
     if (field === RANK) return sql`${rank()} ${sql.raw(direction)}`;
-    const isNullable = provider === "postgresql" && entity.columns[field]?.optional === true;
+    const column = entity.columns[field] as ColumnDefinition;
+    const isNullable = provider === "postgresql" && column.optional;
     const nulls = isNullable ? (direction === "asc" ? " nulls first" : " nulls last") : "";
-    return sql`${sql.id(entity.name, storedName(entity, field))} ${sql.raw(direction + nulls)}`;
+    return sql`${sortedBy(builder, column, sql.id(entity.name, column.stored))} ${sql.raw(direction + nulls)}`;
   });
 }
 
@@ -236,7 +239,9 @@ function selected(builder: SqlBuilder, entity: AnyEntity, name: string) {
   const { sql } = builder;
   if (name === "id" && isComposite(entity)) return idOf(builder, entity).as(name);
   const stored = storedName(entity, name);
-  return stored === name ? (`${entity.name}.${name}` as const) : sql.id(entity.name, stored).as(name);
+  // Kysely would put the schema of the connection in front of the table's name.
+  const isOwn = stored === name && entity.table === undefined;
+  return isOwn ? (`${entity.name}.${name}` as const) : sql.id(entity.name, stored).as(name);
 }
 
 /** The statement that reads records by their ids. @param rest Their further conditions. @default nothing */

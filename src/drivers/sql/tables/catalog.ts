@@ -26,11 +26,12 @@ export function columnsQuery(provider: Provider, views: boolean): string {
       WHERE c.hidden <> 1 AND m.type IN ('table'${views ? ", 'view'" : ""}) AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
       ORDER BY m.name, c.cid`;
   if (provider === "mysql")
-    return `SELECT TABLE_NAME, COLUMN_NAME, lower(COLUMN_TYPE), IS_NULLABLE = 'NO',
+    return `SELECT TABLE_NAME, COLUMN_NAME, IF(DATA_TYPE = 'enum', COLUMN_TYPE, lower(COLUMN_TYPE)), IS_NULLABLE = 'NO',
         COLUMN_DEFAULT IS NOT NULL OR EXTRA LIKE '%auto_increment%' OR EXTRA LIKE '%GENERATED%'
       FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`;
   return `SELECT c.relname::text, a.attname::text,
-      replace(replace(format_type(a.atttypid, a.atttypmod), 'character varying', 'varchar'), ' without time zone', ''),
+      coalesce((SELECT 'enum(' || string_agg(quote_literal(e.enumlabel), ',' ORDER BY e.enumsortorder) || ')' FROM pg_enum e WHERE e.enumtypid = a.atttypid),
+        replace(replace(format_type(a.atttypid, a.atttypmod), 'character varying', 'varchar'), ' without time zone', '')),
       a.attnotnull::int, (a.atthasdef OR a.attidentity <> '')::int
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p'${views ? ", 'v', 'm', 'f'" : ""})

@@ -5,6 +5,7 @@ type Scalar = ColumnType["scalar"];
 const TYPES: Readonly<Record<Provider, Readonly<Record<Scalar, string>>>> = {
   sqlite: {
     String: "text",
+    Enum: "text",
     Int: "integer",
     BigInt: "bigint",
     Float: "real",
@@ -19,6 +20,7 @@ const TYPES: Readonly<Record<Provider, Readonly<Record<Scalar, string>>>> = {
   },
   postgresql: {
     String: "text",
+    Enum: "enum",
     Int: "integer",
     BigInt: "bigint",
     Float: "double precision",
@@ -33,6 +35,7 @@ const TYPES: Readonly<Record<Provider, Readonly<Record<Scalar, string>>>> = {
   },
   mysql: {
     String: "text",
+    Enum: "enum",
     Int: "int",
     BigInt: "bigint",
     Float: "double",
@@ -62,7 +65,25 @@ export function columnTypeOf(column: ColumnType, provider: Provider): string {
     if (provider === "sqlite") return isScaled(column) ? "bigint" : "text";
     return `${TYPES[provider].Decimal}(${precision},${scale})`;
   }
+  if (scalar === "Enum" && provider !== "sqlite") return enumOf(column.words ?? []);
   return (provider === "sqlite" ? undefined : native?.[provider]?.toLowerCase()) ?? TYPES[provider][scalar];
+}
+
+/** An enum with these words, as catalogs describe it. */
+function enumOf(words: readonly string[]): string {
+  return `enum(${words.map((word) => `'${word.replaceAll("'", "''")}'`).join(",")})`;
+}
+
+/** The words of an enum that a catalog describes; undefined for another type. */
+function wordsOf(type: string): readonly string[] | undefined {
+  if (!/^enum\(.*\)$/s.test(type)) return undefined;
+  return [...type.matchAll(/'((?:[^']|'')*)'/g)].map(([, word = ""]) => word.replaceAll("''", "'"));
+}
+
+/** Whether an enum, or a text, holds all words of another. */
+function holdsWords(type: string, words: readonly string[]): boolean {
+  const known = wordsOf(type);
+  return known !== undefined && words.every((word) => known.includes(word));
 }
 
 function lengthOf(type: string): number | undefined {
@@ -73,6 +94,8 @@ function lengthOf(type: string): number | undefined {
 
 /** Whether one type can hold every value of another, so that a change loses nothing. */
 export function isWidening(from: string, to: string): boolean {
+  const words = wordsOf(from);
+  if (words !== undefined) return holdsWords(to, words);
   const [before, after] = [lengthOf(from), lengthOf(to)];
   if (before !== undefined && after !== undefined) return before <= after;
   // Eleven characters hold every one of them.
@@ -84,7 +107,7 @@ export function isWidening(from: string, to: string): boolean {
  * Types that hold every value of a scalar and give it back as it was, as each database writes them. Wider ones are among
  * them: a later version of the app may have made a column so. SQLite goes by parts of the name.
  */
-const FITTING: Readonly<Record<Provider, Readonly<Record<Exclude<Scalar, "String" | "Decimal">, RegExp>>>> = {
+const FITTING: Readonly<Record<Provider, Readonly<Record<Exclude<Scalar, "String" | "Decimal" | "Enum">, RegExp>>>> = {
   sqlite: {
     Int: /int/,
     BigInt: /int/,
@@ -192,7 +215,8 @@ export function fitsColumn(column: ColumnDefinition, type: string, provider: Pro
   if (existing && NEAR_ENOUGH[provider][column.kind.column.scalar]?.test(type) === true) return true;
   const { scalar } = column.kind.column;
   if (scalar === "Decimal") return fitsDecimal(column.kind.column, type, provider);
-  if (scalar !== "String") return FITTING[provider][scalar].test(type);
+  if (scalar === "Enum" && provider !== "sqlite") return holdsWords(type, column.kind.column.words ?? []);
+  if (scalar !== "String" && scalar !== "Enum") return FITTING[provider][scalar].test(type);
   const capacity = capacityOf(type, provider);
   const wanted = capacityOf(columnTypeOf(column.kind.column, provider), provider) as number;
   return capacity !== undefined && capacity >= Math.min(wanted, longestOf(column));

@@ -1,0 +1,13 @@
+import { entity, hasMany, int, string } from "keelson";
+import { track } from "./track.ts";
+
+export const mediaType = entity("mediaType", {
+  name: string.max(120).optional().column("Name"),
+  tracks: hasMany(() => track),
+})
+  .id(int.column("MediaTypeId"))
+  .table("MediaType")
+  .timestamps(false)
+  .existing()
+  // Denies everything: say who may do what, such as { read: ["authenticated"] }.
+  .rules({ create: [], read: [], update: [], delete: [] });

@@ -1,0 +1,90 @@
+import type { SqlQuery, SqlResultSet, Transaction } from "@prisma/driver-adapter-utils";
+import type { Pool, PoolClient } from "pg";
+import type { NamedQuery } from "../statement/sql-connection.ts";
+import { PreparedQuery } from "./prepared-query.ts";
+
+/** What a transaction on a pool takes. */
+export interface PoolTransactionParts {
+  readonly pool: Pool;
+  /** Whether statements are prepared by name. */
+  readonly named: boolean;
+  readonly begin: string;
+  /** Throws an error of the pool in the adapter's own words. */
+  explain(error: unknown, sql: string): Promise<never>;
+  /** Called when the connection breaks between two statements. */
+  onLost(error: Error): void;
+}
+
+/**
+ * A transaction on one connection of a pool. `BEGIN` travels with the first statement: it needs no answer of its own, and a
+ * transaction without statements sends nothing.
+ */
+export async function poolTransaction(adapterName: string, parts: PoolTransactionParts): Promise<Transaction> {
+  const { pool, onLost } = parts;
+  const client = await pool.connect().catch((error: unknown) => parts.explain(error, parts.begin));
+  client.on("error", onLost);
+  return new PoolTransaction(adapterName, client, parts);
+}
+
+class PoolTransaction implements Transaction {
+  readonly provider = "postgres";
+  readonly adapterName: string;
+  readonly options = { usePhantomQuery: true };
+  readonly #client: PoolClient;
+  readonly #parts: PoolTransactionParts;
+  #isBegun = false;
+
+  constructor(adapterName: string, client: PoolClient, parts: PoolTransactionParts) {
+    this.adapterName = adapterName;
+    this.#client = client;
+    this.#parts = parts;
+  }
+
+  async queryRaw(query: SqlQuery): Promise<SqlResultSet> {
+    const { rows } = await this.#ask(query);
+    return { columnNames: [], columnTypes: [], rows };
+  }
+  async executeRaw(query: SqlQuery): Promise<number> {
+    return (await this.#ask(query)).count;
+  }
+  commit(): Promise<void> {
+    return this.#end("COMMIT");
+  }
+  rollback(): Promise<void> {
+    return this.#end("ROLLBACK");
+  }
+  createSavepoint(name: string): Promise<void> {
+    return this.#run(`SAVEPOINT ${name}`);
+  }
+  rollbackToSavepoint(name: string): Promise<void> {
+    return this.#run(`ROLLBACK TO SAVEPOINT ${name}`);
+  }
+  releaseSavepoint(name: string): Promise<void> {
+    return this.#run(`RELEASE SAVEPOINT ${name}`);
+  }
+
+  async #ask({ sql, args, statementName }: NamedQuery | (SqlQuery & { statementName?: undefined })) {
+    const { named, begin, explain } = this.#parts;
+    const before = this.#isBegun ? undefined : begin;
+    this.#isBegun = true;
+    const query = new PreparedQuery(named ? statementName : undefined, sql, args, before);
+    try {
+      return await query.sentTo(this.#client);
+    } catch (error) {
+      return explain(error, sql);
+    }
+  }
+
+  async #run(sql: string): Promise<void> {
+    await this.#ask({ sql, args: [], argTypes: [] });
+  }
+
+  async #end(sql: string): Promise<void> {
+    try {
+      if (this.#isBegun) await this.#run(sql);
+    } finally {
+      this.#client.removeListener("error", this.#parts.onLost);
+      this.#client.release();
+    }
+  }
+}
