@@ -137,6 +137,7 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
         ids: options.ids ?? defaultIds,
         container,
         policies: declared.policies,
+        hasValidation: plugins.some(({ id, provides }) => id === "validation" || provides.includes("validation")),
         around: changes === undefined && stamps === undefined ? undefined : around,
         stampOf: stamps?.of,
         hooks: ground.hooks as unknown as HookRegistry<HookMap>,

@@ -55,11 +55,12 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
     /**
      * Changes routes of all plugins before any is served; functions of several plugins are called in their order. A handler
      * that stands around another one runs when the route's rules have passed.
-     * @param change gives the members of a route to replace; undefined for none
+     * @param change gives the members of a route to replace; undefined for none. It may report problems
      */
     onRoute(
       change: (
         route: Route,
+        problem: (sentence: string) => void,
       ) => Partial<Pick<RouteInput, "handler" | "meta" | "timeout" | "errorFormat" | "describe">> | undefined,
     ): void;
     /** Those of all plugins; complete once the app is set up. */

@@ -94,6 +94,7 @@ export function createRecorder(): Recorder {
 
 /** What definitions may ask plugins for. */
 const FEATURES = [
+  "validation",
   ...["rules", "versioned", "soft-delete", "actions", "workflows", "remote-relations"],
   ...["password", "omit", "encrypted", "field-rules"],
 ];

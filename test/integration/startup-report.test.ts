@@ -80,7 +80,7 @@ describe("the start-up report", () => {
         routes.add({ method: "GET", path: "things", action: "things", rules: ["everyone"], handler }),
     });
     expect(problemsOf({ plugins: [odd] })).toEqual([
-      'route GET things of plugin "odd": not a method and a path such as /things/:id',
+      'route GET things of plugin "odd": not a method and a path such as /things/:id, /files/:path+ or /things/:id:archive',
     ]);
   });
 

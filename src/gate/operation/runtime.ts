@@ -42,6 +42,8 @@ export interface OperationPlan {
   readonly isPlain: boolean;
   /** Whether one operation may change several records. */
   readonly takesSeveral: boolean;
+  /** Whether callers may not store anything by it, because no plugin looks at what they send. */
+  readonly isUnguarded: boolean;
   /** Whether no hook looks at what was stored. */
   readonly isUnseen: boolean;
 }
@@ -78,6 +80,8 @@ export interface OperationRuntime {
   readonly container: ServiceSource;
   readonly hooks: HookRegistry<HookMap>;
   readonly policies: readonly DeclaredPolicy[];
+  /** Whether a plugin says what callers may store. */
+  readonly hasValidation: boolean;
   /** What stands around the driver of a scope: stamps, and listeners to changes. @default the driver as it is */
   readonly around?: ((driver: Driver, scope: GateScope) => Driver) | undefined;
   /** What plugins store with every new record. @default nothing */
@@ -127,16 +131,18 @@ type Kinds = readonly OperationKind[];
 
 /** What the tracer sees of an entity's operations. */
 interface Asked {
+  readonly hasValidation: boolean;
   hooks<N extends keyof HookMap>(name: N, entity: AnyEntity, kinds: Kinds): readonly Hook<HookMap[N]>[];
   policies(says: "allows" | "visible", entity: AnyEntity, kinds: Kinds): readonly Hook<Operation>[];
 }
 
-function askedOf({ hooks, policies, limits, tracer }: Omit<OperationRuntime, "find" | "app">): Asked {
+function askedOf({ hooks, policies, hasValidation, limits, tracer }: Omit<OperationRuntime, "find" | "app">): Asked {
   const traced = <P>(found: readonly Hook<P>[]): readonly Hook<P>[] =>
     tracer === undefined
       ? found
       : found.map((hook) => ({ ...hook, run: (payload) => tracer.hook(hook, () => hook.run(payload)) }));
   return {
+    hasValidation,
     hooks: (name, entity, kinds) =>
       traced(
         hooks
@@ -194,6 +200,7 @@ function compilePlan(
   return Object.freeze({
     isRead: !changes,
     textMoments: isAsRead,
+    isUnguarded: stores && !asked.hasValidation,
     takesSeveral: takesSeveral && !hasHooks("execute", "committed"),
     isUnseen: !hasHooks("execute", "reveal", "redact", "committed"),
     isPlain: isAsRead && !hasHooks("authorize", "narrow"),

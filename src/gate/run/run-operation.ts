@@ -1,3 +1,4 @@
+import { ConfigurationError } from "../../entity/index.ts";
 import {
   ConflictError,
   describeError,
@@ -59,6 +60,10 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
     if (asked !== undefined) await asked;
   }
   if (!operation.decision.allowed) throw deniedError(operation, runtime.production);
+  if (plan.isUnguarded && !isSystem)
+    throw new ConfigurationError(
+      `No plugin of the app provides "validation", so callers cannot store anything. Add validation(), or a plugin that provides it`,
+    );
 
   const masking = isSystem ? undefined : scope.access.maskReady(entity);
   if (masking !== undefined) await masking;

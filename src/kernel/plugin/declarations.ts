@@ -171,7 +171,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
     changed(route) {
       let result = route;
       for (const { plugin, change } of changes) {
-        const given = change(result);
+        const given = change(result, problem);
         if (given === undefined) continue;
         const wrong = shapeProblems(given, shapes.change);
         for (const sentence of wrong)

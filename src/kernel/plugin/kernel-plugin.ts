@@ -46,9 +46,9 @@ export interface KernelPluginContext {
     add(route: KernelRouteInput): void;
     /**
      * Changes routes of all plugins before any is served; functions of several plugins are called in their order.
-     * @param change gives the members of a route to replace; undefined for none
+     * @param change gives the members of a route to replace; undefined for none. It may report problems
      */
-    onRoute(change: (route: KernelRoute) => RouteChange | undefined): void;
+    onRoute(change: (route: KernelRoute, problem: (sentence: string) => void) => RouteChange | undefined): void;
     /** Those of all plugins; complete once the app is set up. */
     list(): readonly KernelRoute[];
   };

@@ -12,9 +12,8 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const METHOD = /^[A-Z]+$/;
 const SEGMENT = ":[A-Za-z][A-Za-z0-9_]*|[A-Za-z0-9._~-]+";
 /** The last segment may be all that follows, or end in a verb. */
-const PATH = new RegExp(
-  `^(?:/(?:${SEGMENT}))*(?:/(?::[A-Za-z][A-Za-z0-9_]*\\+|(?:${SEGMENT})(?::[A-Za-z][A-Za-z0-9-]*)?)|/)$`,
-);
+const LAST = `:[A-Za-z][A-Za-z0-9_]*\\+|(?:${SEGMENT})(?::[A-Za-z][A-Za-z0-9-]*)?`;
+const PATH = new RegExp(`^(?:/|(?:/(?:${SEGMENT}))*/(?:${LAST}))$`);
 /** A verb at the end of a path; the colon of a parameter follows a slash. */
 const VERB = /(?<=[^/]):(?=[A-Za-z][A-Za-z0-9-]*$)/;
 

@@ -11,7 +11,7 @@ import {
 import { unknownKeys } from "../../kernel/index.ts";
 import { compilePlans, decide } from "./decide.ts";
 import type { Rule } from "./rule.ts";
-import { createFieldRules, createRouteAuthorizer, createRuleLists } from "./rule-services.ts";
+import { createFieldRules, createRouteRules, createRuleLists } from "./rule-services.ts";
 import { createRuleTable } from "./rule-table.ts";
 import { hasOwnerColumn, setOwner } from "./set-owner.ts";
 
@@ -53,7 +53,7 @@ export function rules(options: RulesOptions = {}): Plugin {
     version: "1.0.0",
     provides: ["rules"],
     setup(context) {
-      const { hooks, log, problem, provide, records } = context;
+      const { hooks, problem, provide, records, routes } = context;
       refuseSharedIds(context);
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`rules: ${sentence}`);
       const table = createRuleTable(options.rules ?? [], problem);
@@ -68,8 +68,14 @@ export function rules(options: RulesOptions = {}): Plugin {
         return plan === undefined ? undefined : decide(plan, operation);
       };
       records.policy({ name: "rules", allows });
-      const authorizeRoute = createRouteAuthorizer(table, log);
-      hooks.on("route:authorize", authorizeRoute);
+      const ofRoutes = createRouteRules(table);
+      routes.onRoute((route, report) => {
+        ofRoutes.compile(route, (sentence) =>
+          report(`${route.method} ${route.path} of plugin "${route.plugin}": ${sentence}`),
+        );
+        return undefined;
+      });
+      hooks.on("route:authorize", ofRoutes.authorize);
       hooks.on("operation:normalize", setOwner, {
         appliesTo: (entity, kind) => (kind === "create" || kind === "update") && hasOwnerColumn(entity),
         timeout: 0, // it may ask read rules, which have limits of their own

@@ -1,6 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { FieldRules, PluginContext, Route, RouteAuthorization, RuleLists } from "../../gate/index.ts";
-import type { Logger } from "../../kernel/index.ts";
 import type { Ask } from "./ask-rule.ts";
 import { type AccessPlan, askAny, compileName, compilePlan } from "./decide.ts";
 import type { RuleTable } from "./rule-table.ts";
@@ -39,38 +38,40 @@ export function createRuleLists({ problem, log }: PluginContext, table: RuleTabl
   });
 }
 
-/**
- * Decides whether a caller may use an endpoint. There is no record, so only rules that pass without one do: not
- * `owner`, and no rule that answers with a `where`. An unknown rule is logged and denies.
- */
-export function createRouteAuthorizer(
-  table: RuleTable,
-  log: Logger,
-): (payload: RouteAuthorization) => void | Promise<void> {
-  const compiled = new WeakMap<Route, readonly Ask[]>();
+/** Rules of endpoints. */
+export interface RouteRules {
+  /** Compiles the rules of a route. @param report takes a sentence about a rule that is unknown */
+  compile(route: Route, report: (sentence: string) => void): void;
+  /** Decides whether a caller may use a route. */
+  authorize(payload: RouteAuthorization): void | Promise<void>;
+}
 
-  function asksOf({ route, rules }: RouteAuthorization): readonly Ask[] {
-    const known = compiled.get(route);
+/**
+ * Decides whether callers may use endpoints. There is no record, so only rules that pass without one do: not `owner`, and no
+ * rule that answers with a `where`. An unknown rule denies.
+ */
+export function createRouteRules(table: RuleTable): RouteRules {
+  const compiled = new WeakMap<readonly string[], readonly Ask[]>();
+
+  function asksOf(route: Route, names: readonly string[], report: (sentence: string) => void): readonly Ask[] {
+    const known = compiled.get(names);
     if (known !== undefined) return known;
     const ofRoute: RuleTable = { find: (name) => table.find(name, route.entity) };
-    const asks = rules.map((name) =>
-      compileName(name, ofRoute, undefined, (sentence) =>
-        log.error(`Endpoint ${route.method} ${route.path} denies: ${sentence}`, {
-          plugin: route.plugin,
-          action: route.action,
-        }),
-      ),
-    );
-    compiled.set(route, asks);
+    const asks = names.map((name) => compileName(name, ofRoute, undefined, report));
+    compiled.set(names, asks);
     return asks;
   }
 
-  return (payload) => {
-    const { scope, route } = payload;
-    const allow = (answer: unknown): void => {
-      if (answer === true) payload.allowed = true;
-    };
-    const answer = askAny(asksOf(payload), { kind: "route", entity: route.entity, principal: scope.principal, scope });
-    return answer instanceof Promise ? answer.then(allow) : allow(answer);
+  return {
+    compile: (route, report) => void asksOf(route, route.rules ?? [], report),
+    authorize(payload) {
+      const { scope, route, rules } = payload;
+      const allow = (answer: unknown): void => {
+        if (answer === true) payload.allowed = true;
+      };
+      const asks = asksOf(route, rules, () => {}); // reported at the start
+      const answer = askAny(asks, { kind: "route", entity: route.entity, principal: scope.principal, scope });
+      return answer instanceof Promise ? answer.then(allow) : allow(answer);
+    },
   };
 }

@@ -47,7 +47,7 @@ afterEach(() => {
 
 const decider = createPlugin({
   id: "decider",
-  provides: ["omit", "rules"],
+  provides: ["omit", "rules", "validation"],
   hooks: { "operation:authorize": (operation) => decide(operation) },
 });
 

@@ -53,7 +53,7 @@ afterEach(() => {
 
 const decider = createPlugin({
   id: "decider",
-  provides: ["rules", "field-rules"],
+  provides: ["rules", "field-rules", "validation"],
   hooks: {
     "operation:authorize": (operation) => decide(operation),
     "operation:validate": (operation) => validate(operation),

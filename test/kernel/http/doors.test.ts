@@ -181,7 +181,7 @@ describe("what is wrong with a door", () => {
     ({ routes }: PluginContext): void =>
       routes.add({ method: "GET", path, action: "x", rules: [], handler: () => ({}), ...more });
 
-  it.each(["/files/:path+/more", "/files/x+", "/a:b/c", "/a::b", "/a/:b:", "/a/:b:1", "/*", "/a/(b)"])(
+  it.each(["/files/:path+/more", "/files/x+", "/a:b/c", "/a::b", "/a/:b:", "/a/:b:1", "/*", "/a/(b)", "/a/", "a"])(
     "stops the start: the path %s",
     (path) => {
       expect(start(add(path))).toThrow("not a method and a path such as /things/:id, /files/:path+");

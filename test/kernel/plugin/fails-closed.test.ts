@@ -15,7 +15,7 @@ import { type PluginContext, type PluginOptions, token } from "keelson/plugin";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import type { HookFunction } from "../../../src/gate/index.ts";
-import { PLUGIN_FAULTS } from "../../support/plugin-faults.ts";
+import { LIST_FAULTS, PLUGIN_FAULTS } from "../../support/plugin-faults.ts";
 
 const note = entity("note", { text: string, team: string.default("red") }).rules({ read: ["everyone"] });
 
@@ -74,14 +74,8 @@ describe.each([
     expect(await problemsOf(start([quiet]))).toBe(sentence);
   });
 
-  it("with two plugins that provide one capability, or one service", async () => {
-    const plugins = ["acme/one", "acme/two"].map((id) =>
-      createPlugin({ id, provides: ["search"], services: { finder: () => 1 } }),
-    );
-    const problems = await problemsOf(start(plugins));
-    expect(problems).toContain('Plugins "acme/one" and "acme/two" both provide "search"; leave one of them out');
-    expect(problems).toContain('Service "finder" is registered twice, by the plugins "acme/one" and "acme/two"');
-    expect(problems).toContain('defaults.replace("acme/one", yours)');
+  it.each(LIST_FAULTS)("with %s", async (_what, plugins, problem) => {
+    expect(await problemsOf(start(plugins))).toContain(problem);
   });
 
   it("with everything that is wrong in one report", async () => {

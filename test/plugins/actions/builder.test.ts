@@ -403,7 +403,7 @@ describe("when the app starts", () => {
       'action "made" of odd: is neither an action nor an object with a handler',
       'action "again" of odd: is a function that gives no action',
       'action "thrown" of odd: is a function that gives no action',
-      'route POST /odds/make it of plugin "actions": not a method and a path such as /things/:id',
+      'route POST /odds/make it of plugin "actions": not a method and a path such as /things/:id, /files/:path+ or /things/:id:archive',
     ]);
   });
 

@@ -27,7 +27,6 @@ const lists: Record<string, readonly (string | { readonly name: string })[]> = {
   owner: ["owner"],
   narrow: [narrow],
   looks: [looks],
-  unknown: ["nobody knows this"],
   empty: [],
 };
 
@@ -95,10 +94,12 @@ describe("rules of endpoints", () => {
     expect(lines.join("\n")).toContain('Rule "endpoint: looks" looks at `record`, which is null on endpoints');
   });
 
-  it("deny, and say so in the log, when they are unknown", async () => {
-    const { lines } = await statuses({ id: "root", role: "admin" });
-    const complaints = lines.filter((line) => line.includes("nobody knows this"));
-    expect(complaints).toHaveLength(1);
-    expect(complaints[0]).toContain("error Endpoint GET /unknown denies: there is no rule");
+  it("keep the app from starting when they are unknown", () => {
+    const odd = createPlugin({
+      id: "acme/odd",
+      endpoints: { a: endpoint("/a", { rules: ["nobody knows this"], handler: () => 1 }) },
+    });
+    const boot = () => createApp({ entities: [note, account], driver: memoryDriver(), plugins: [odd, rules()] });
+    expect(boot).toThrow('GET /a of plugin "acme/odd": there is no rule "nobody knows this"');
   });
 });
