@@ -53,7 +53,7 @@ export function rules(options: RulesOptions = {}): Plugin {
     version: "1.0.0",
     provides: ["rules"],
     setup(context) {
-      const { hooks, problem, provide, records, routes } = context;
+      const { hooks, log, problem, provide, records, routes } = context;
       refuseSharedIds(context);
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`rules: ${sentence}`);
       const table = createRuleTable(options.rules ?? [], problem);
@@ -68,9 +68,9 @@ export function rules(options: RulesOptions = {}): Plugin {
         return plan === undefined ? undefined : decide(plan, operation);
       };
       records.policy({ name: "rules", allows });
-      const ofRoutes = createRouteRules(table);
+      const ofRoutes = createRouteRules(table, log);
       routes.onRoute((route, report) => {
-        ofRoutes.compile(route, (sentence) =>
+        ofRoutes.check(route, (sentence) =>
           report(`${route.method} ${route.path} of plugin "${route.plugin}": ${sentence}`),
         );
         return undefined;

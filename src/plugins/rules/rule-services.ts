@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { FieldRules, PluginContext, Route, RouteAuthorization, RuleLists } from "../../gate/index.ts";
+import type { Logger } from "../../kernel/index.ts";
 import type { Ask } from "./ask-rule.ts";
 import { type AccessPlan, askAny, compileName, compilePlan } from "./decide.ts";
 import type { RuleTable } from "./rule-table.ts";
@@ -40,37 +41,53 @@ export function createRuleLists({ problem, log }: PluginContext, table: RuleTabl
 
 /** Rules of endpoints. */
 export interface RouteRules {
-  /** Compiles the rules of a route. @param report takes a sentence about a rule that is unknown */
-  compile(route: Route, report: (sentence: string) => void): void;
+  /** Looks at the rules of a route. @param report takes a sentence about a rule that is unknown */
+  check(route: Route, report: (sentence: string) => void): void;
   /** Decides whether a caller may use a route. */
   authorize(payload: RouteAuthorization): void | Promise<void>;
 }
 
 /**
  * Decides whether callers may use endpoints. There is no record, so only rules that pass without one do: not `owner`, and no
- * rule that answers with a `where`. An unknown rule denies.
+ * rule that answers with a `where`. An unknown rule denies. So does a name that several rules have, which is logged with the first request.
  */
-export function createRouteRules(table: RuleTable): RouteRules {
+export function createRouteRules(table: RuleTable, log: Logger): RouteRules {
   const compiled = new WeakMap<readonly string[], readonly Ask[]>();
 
-  function asksOf(route: Route, names: readonly string[], report: (sentence: string) => void): readonly Ask[] {
+  function asksOf(route: Route, names: readonly string[]): readonly Ask[] {
     const known = compiled.get(names);
     if (known !== undefined) return known;
     const ofRoute: RuleTable = { find: (name) => table.find(name, route.entity) };
-    const asks = names.map((name) => compileName(name, ofRoute, undefined, report));
+    const asks = names.map((name) =>
+      compileName(name, ofRoute, undefined, (sentence) =>
+        log.error(`Endpoint ${route.method} ${route.path} denies: ${sentence}`, {
+          plugin: route.plugin,
+          action: route.action,
+        }),
+      ),
+    );
     compiled.set(names, asks);
     return asks;
   }
 
   return {
-    compile: (route, report) => void asksOf(route, route.rules ?? [], report),
+    check(route, report) {
+      for (const name of route.rules ?? []) {
+        const found = table.find(name, route.entity);
+        if ("problem" in found && found.isAmbiguous !== true) report(found.problem);
+      }
+    },
     authorize(payload) {
       const { scope, route, rules } = payload;
       const allow = (answer: unknown): void => {
         if (answer === true) payload.allowed = true;
       };
-      const asks = asksOf(route, rules, () => {}); // reported at the start
-      const answer = askAny(asks, { kind: "route", entity: route.entity, principal: scope.principal, scope });
+      const answer = askAny(asksOf(route, rules), {
+        kind: "route",
+        entity: route.entity,
+        principal: scope.principal,
+        scope,
+      });
       return answer instanceof Promise ? answer.then(allow) : allow(answer);
     },
   };

@@ -5,7 +5,7 @@ import { BUILT_IN_RULES, definedRules, type Rule } from "./rule.ts";
 /** Rules that a report names when none is nearly called so. */
 const MAX_NAMED = 12;
 
-type Found = { readonly rule: Rule } | { readonly problem: string };
+type Found = { readonly rule: Rule } | { readonly problem: string; readonly isAmbiguous?: true };
 
 /** Which rule an app means by a name. */
 export interface RuleTable {
@@ -42,6 +42,7 @@ export function createRuleTable(given: readonly Rule[], problem: (sentence: stri
       }
       if (rule === "ambiguous")
         return {
+          isAmbiguous: true,
           problem: `several rules were defined as "${name}"; give the rule itself instead of its name, or say which one is meant with \`rules: [...]\``,
         };
       return { rule };

@@ -15,7 +15,10 @@ export interface Fast {
   readonly preparedNames: boolean;
   /** Queries outside transactions go to the pool, and not through Prisma's adapter around it. */
   readonly poolQueries: boolean;
-  /** Transactions, too, go to a connection of the pool, with `BEGIN` in the message of the first statement. */
+  /**
+   * Transactions, too, go to a connection of the pool, with `BEGIN` in the message of the first statement. Off: a connection that is
+   * silent is then noticed only when the request ends.
+   */
   readonly poolTransactions: boolean;
   /** The columns of a prepared statement are described once per connection. */
   readonly describedOnce: boolean;
@@ -32,7 +35,7 @@ export const ALL_FAST: Fast = Object.freeze({
   keptStatements: true,
   preparedNames: true,
   poolQueries: true,
-  poolTransactions: true,
+  poolTransactions: false,
   describedOnce: true,
   textMoments: true,
   momentsByDigits: true,
