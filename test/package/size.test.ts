@@ -25,13 +25,13 @@ describe("size", () => {
     sourceFiles(folder, typescript).reduce((total, { text }) => total + codeLines(withoutImports(text)), 0);
 
   // What the two are: docs/adr/0052.
-  it("keeps the kernel under 2,800 lines of code", () => {
+  it("keeps the kernel under 3,050 lines of code", () => {
     expect(linesIn("src/kernel")).toBeGreaterThan(1_000);
-    expect(linesIn("src/kernel")).toBeLessThan(2_800);
+    expect(linesIn("src/kernel")).toBeLessThan(3_050);
   });
 
-  it("keeps kernel and gate under 8,700 lines of code", () => {
-    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(8_700);
+  it("keeps kernel and gate under 9,100 lines of code", () => {
+    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(9_100);
   });
 
   it("keeps each file of an adapter within 90 lines of code: adapters translate, the kernel works", () => {
