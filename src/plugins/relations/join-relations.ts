@@ -171,6 +171,7 @@ async function countRelated(join: Join): Promise<((record: Row) => number) | und
   const { operation, relation, records, asked } = join;
   if (!asked.count) return undefined;
   const { scope, entity } = operation;
+  scope.state.shown?.noteCount(relation.target);
   const ids = records.map(idOf);
   const counts = new Map<unknown, number>();
   const { allowed, predicate } = await scope.access.readDecision(relation.target);
