@@ -68,6 +68,8 @@ export interface RecordUse {
 export class ShownRecords {
   /** What actions were allowed for: their responses may contain it in any form. */
   readonly uses: RecordUse[] = [];
+  /** Entities of which the response may depend on how many records the caller may read. */
+  readonly counted = new Set<AnyEntity>();
   readonly #ids = new Map<AnyEntity, Set<string>>();
 
   note(entity: AnyEntity, { id }: Row): void {
@@ -77,6 +79,7 @@ export class ShownRecords {
   /** Notes that a response may depend on how many records of an entity the caller may read. */
   noteCount(entity: AnyEntity): void {
     this.#idsOf(entity);
+    this.counted.add(entity);
   }
 
   #idsOf(entity: AnyEntity): Set<string> {

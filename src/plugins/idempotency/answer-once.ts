@@ -171,7 +171,8 @@ export function answerOnce(
     const { entity } = call.route;
     const records = new Map([...shown.ids].map(([of, ids]) => [of.name, ids]));
     const seen = [...scope.access.masked, ...(entity === undefined ? [] : [entity])];
-    const rights = await rightsOf(scope, [...records.keys(), ...seen.map(({ name }) => name)], records);
+    const counted = [...shown.counted].map(({ name }) => name);
+    const rights = await rightsOf(scope, [...records.keys(), ...seen.map(({ name }) => name)], records, counted);
     const uses = await usesNow(
       scope,
       shown.uses.map((use) => ({ ...use, entity: use.entity.name })),

@@ -56,7 +56,7 @@ function unkept(why: string): Error {
  */
 export async function readAnswer(text: string, scope: OperationScope): Promise<KernelResponse> {
   const { status, headers, text: body, base64, rights } = JSON.parse(text) as KeptAnswer;
-  const now = await rightsOf(scope, rights.entities, new Map(Object.entries(rights.records ?? {})));
+  const now = await rightsOf(scope, rights.entities, new Map(Object.entries(rights.records ?? {})), rights.counted);
   const uses = await usesNow(scope, rights.uses ?? []);
   const isLost = uses.some(({ allowed }, index) => !allowed && rights.uses?.[index]?.allowed === true);
   const isOtherReach = rights.reach !== undefined && now.reach !== rights.reach;
@@ -77,8 +77,10 @@ interface Rights {
   readonly entities: readonly string[];
   /** For each entity: whether all, some or no records, and which fields. */
   readonly digest: string;
-  /** Of each entity without records below: which there are at all for the caller. Answers of earlier versions have none. */
+  /** Of each entity that was counted, or has no records below: which there are at all for the caller. Earlier answers have none. */
   readonly reach?: string | undefined;
+  /** Entities whose records were counted. */
+  readonly counted?: readonly string[] | undefined;
   /** Ids by entity; a caller who may see all of them may be one who sees some of them later. */
   readonly records?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Of each of these records: whether it may be read, and which fields it shows. */
@@ -102,6 +104,7 @@ export async function rightsOf(
   scope: OperationScope,
   entities: Iterable<string>,
   shown: RecordIds = new Map(),
+  counted: readonly string[] = [],
 ): Promise<Rights> {
   const names = [...new Set(entities)].sort();
   const told: unknown[] = [];
@@ -116,11 +119,15 @@ export async function rightsOf(
     const entity = scope.app.model.get(name);
     const isForeign = entity === undefined;
     if (!isForeign && ids.length > 0) records[name] = ids;
-    // Records that are shown are asked for one by one; what was counted, say, is not.
-    if (!isForeign && ids.length === 0) {
+    // Records that are shown are asked for one by one; what was counted is not.
+    const isCounted = counted.includes(name);
+    if (!isForeign && (isCounted || ids.length === 0)) {
       reaches.push(name, reach ?? null);
-      // Whether a condition on related records means the same cannot be seen in it: then as many must match.
-      if (looksAt(compileWhere(scope.app.model, entity, predicate))) reaches.push(await readableCount(scope, name));
+      if (isCounted) reaches.push(predicate ?? null);
+      // Whether a condition means the same cannot be seen in it: then as many must match.
+      const isNarrow = isCounted && (predicate !== undefined || guard !== undefined);
+      if (isNarrow || looksAt(compileWhere(scope.app.model, entity, predicate)))
+        reaches.push(await readableCount(scope, name));
     }
     const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
     if (isAlike) continue;
@@ -133,7 +140,12 @@ export async function rightsOf(
     seen.push(name, await seenOf(scope, name, known));
   }
   const digests = { digest: digestOf(told), reach: digestOf(reaches, timeless) };
-  const rights = { entities: names, ...digests, ...(Object.keys(records).length > 0 && { records }) };
+  const rights = {
+    entities: names,
+    ...digests,
+    ...(counted.length > 0 && { counted }),
+    ...(Object.keys(records).length > 0 && { records }),
+  };
   return seen.length === 0 ? rights : { ...rights, seen: digestOf(seen) };
 }
 

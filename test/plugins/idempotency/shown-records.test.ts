@@ -241,4 +241,43 @@ describe("a count that is repeated", () => {
     expect(await tally()).toMatchObject({ status: 200, body: { n: 1 } });
     await app.close();
   });
+
+  const team = entity("team", { name: string, members: hasMany(() => person) }).rules({
+    read: ["everyone"],
+    create: ["everyone"],
+    update: ["everyone"],
+  });
+  const seen = defineRule("seen", ({ user }) => ({ seenBy: String(user?.role) }));
+  const person = entity("person", { name: string, seenBy: string, team: belongsTo(() => team) })
+    .rules({ read: [seen], create: ["everyone"] })
+    .actions({
+      tally: action().handler(async ({ client }) => ({
+        n: await client("person").count({}),
+        first: await client("person").get("a"),
+      })),
+    });
+
+  it.each<[string, string, string, object]>([
+    ["an include counts", "PATCH", '/api/teams/t?include={"members":{"limit":1,"count":true}}', { name: "New" }],
+    ["an action counts besides a record that it shows", "POST", "/api/people/tally", {}],
+  ])("is refused where %s records that are hidden now", async (_, method, path, body) => {
+    const app = createTestApp({
+      entities: [team, person],
+      rules: [seen],
+      plugins: [idempotency()],
+      logger: noopLogger,
+    });
+    const system = app.api.asSystem();
+    await system.team.create({ id: "t", name: "Team" });
+    for (const id of ["a", "b"]) await system.person.create({ id, name: id, seenBy: "clerk", teamId: "t" });
+    const ask = (role: string) => app.as({ id: "u", role }).request(method, path, body, { "idempotency-key": "k" });
+    const first = await ask("clerk");
+    expect(first.status).toBe(200);
+    expect(await ask("clerk")).toMatchObject({ status: 200, body: first.body });
+    await system.person.update("b", { seenBy: "nobody" });
+    expect((await ask("clerk")).status).toBe(403);
+    await system.person.update("b", { seenBy: "clerk" });
+    expect((await ask("clerk")).status).toBe(200);
+    await app.close();
+  });
 });
