@@ -68,4 +68,11 @@ describe("plugin folders", () => {
     });
     expect(strangers).toEqual([]);
   });
+
+  it("have each a test on the fake kernel", () => {
+    const tests = sourceFiles("test/plugins", (path) => path.endsWith(".test.ts"));
+    const tested = (name: string): boolean =>
+      tests.some(({ path, text }) => path.startsWith(`test/plugins/${name}/`) && text.includes("createFakeKernel()"));
+    expect(foldersIn("src/plugins").filter((name) => !tested(name))).toEqual([]);
+  });
 });

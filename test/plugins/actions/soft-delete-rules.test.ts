@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import {
   action,
+  bulkUpdateAction,
   createPlugin,
   datetime,
   defineRule,
   entity,
+  int,
   noopLogger,
   type Plugin,
   restoreAction,
@@ -155,6 +157,29 @@ describe("a deleted record that is not the caller's to change", () => {
     expect(await statuses(ANN, "red")).toEqual([403, 403]);
     expect(await statuses(ANN, "blue-gone")).toEqual([200, 200]);
     for (const id of ["none", "red-gone", "red"]) expect([id, await statuses(null, id)]).toEqual([id, [401, 401]]);
+  });
+
+  it("tells nothing of its values through validators across fields", async () => {
+    const span = entity("span", { from: int, to: int, deletedAt: datetime.optional() })
+      .softDelete()
+      .rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] })
+      .validate(({ from = 0, to = 0 }) => from <= to, "must not end before it begins")
+      .actions({ bulk: bulkUpdateAction });
+    const app = createTestApp({ entities: [span], logger: noopLogger });
+    open.push(() => app.close());
+    await app.api.ready;
+    await app.api.asSystem().span.create({ id: "gone", from: 1, to: 5, deletedAt: new Date() });
+    await app.api.asSystem().span.create({ id: "there", from: 1, to: 5 });
+    const told = async (id: string, from: number) => {
+      const one = await app.as(ANN).request("PATCH", `/api/spans/${id}`, { from });
+      const many = await app.as(ANN).request("PUT", "/api/spans/bulk", { ids: [id], data: { from } });
+      return [one.status, many.status, (many.body as { count?: number }).count];
+    };
+    for (const from of [2, 100]) {
+      const unknown = await told("none", from);
+      expect([await told("gone", from), unknown[0]]).toEqual([unknown, 404]);
+    }
+    expect([await told("there", 2), (await told("there", 100))[0]]).toEqual([[200, 200, 1], 400]);
   });
 });
 

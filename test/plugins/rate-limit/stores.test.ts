@@ -100,6 +100,17 @@ describe("a store that is away", () => {
     expect(told.asked - before).toBeLessThanOrEqual(Math.ceil((Date.now() - from) / 1_000));
   });
 
+  it("hears no more of a key that is over its limit, until the key's window ends", async () => {
+    const told = moody();
+    const { status } = await serveLimited({ policies, store: told.store, trustedProxies: 1 });
+    expect(await letThrough(Array.from({ length: 50 }, () => status("/report", "192.0.2.1")))).toBe(2);
+    const before = told.asked;
+    expect(before).toBeLessThanOrEqual(3);
+    expect(await status("/report", "192.0.2.1")).toBe(429);
+    expect(told.asked).toBe(before);
+    expect([await status("/report", "192.0.2.2"), told.asked]).toEqual([200, before + 1]);
+  });
+
   it("refuses requests with 503 where that is wanted, and never a probe", async () => {
     const told = moody();
     const { get, status } = await serveLimited({ policies, store: told.store, onStoreFailure: "refuse" });

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import type { Driver, Plugin, Row } from "../../../src/gate/index.ts";
-import { withMiddleware } from "../../../src/gate/index.ts";
+import { createPlugin, type Driver, type Plugin, type Row, withMiddleware } from "../../../src/gate/index.ts";
 import { crud } from "../../../src/plugins/crud/index.ts";
 import { query } from "../../../src/plugins/query/index.ts";
 import { relations } from "../../../src/plugins/relations/index.ts";
@@ -130,5 +129,22 @@ describe("manyToMany ids", () => {
     const data = Object.freeze({ title: "New", authorId: "ann", tagsIds: Object.freeze(["t1"]) });
     const operation = await kernel.operation({ kind: "create", entity: "post", data });
     expect(await tagsOf(operation.records[0]?.id as string)).toEqual(["t1"]);
+  });
+
+  it("are in the data of a write until it is normalized, and in no later hook", async () => {
+    const seen: unknown[] = [];
+    const look = createPlugin({
+      id: "look",
+      before: ["relations"],
+      hooks: {
+        "operation:normalize": ({ data }) => void seen.push(data.tagsIds),
+        "operation:validate": ({ data }) => void seen.push("tagsIds" in data),
+        "operation:protect": ({ data }) => void seen.push("tagsIds" in data),
+      },
+    });
+    await kernel.close();
+    await start(look);
+    expect((await put(["t1"])).status).toBe(200);
+    expect(seen).toEqual([["t1"], false, false]);
   });
 });

@@ -52,6 +52,21 @@ describe("runWorkflow", () => {
     expect((await call(null)).body).toMatchObject({ status: "compensated", code: "UNAUTHENTICATED" });
   });
 
+  it("runs a list of steps in a handler, whatever actions of the app are workflows", async () => {
+    const shop = entity("shop", { name: string }).actions({
+      open: action().rules("everyone").workflow([who]),
+      look: action()
+        .rules("everyone")
+        .handler(async (context) => (await runWorkflow(workflow([who]), context)).results),
+    });
+    const { file, remove } = await freshSqliteFile();
+    const { as, close } = await workflowApp({ driver: embedded({ file }), entities: [shop] });
+    cleanups.push(remove, close);
+    const call = (path: string) => as(ann).request("POST", `/api/shops/${path}`, {});
+    expect((await call("open")).status).toBe(200);
+    expect(await call("look")).toMatchObject({ status: 200, body: { who: ["ann", "user"] } });
+  });
+
   it("runs for a user, anonymous, and for the system when that is said", async () => {
     const { resolve } = (await started()).api;
     const run = async (options: object) => (await runWorkflow([who], { resolve, ...options })).results.who;
