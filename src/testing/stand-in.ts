@@ -160,7 +160,7 @@ export function createRecorder(): Recorder {
 const FEATURES = [
   "validation",
   ...["rules", "versioned", "soft-delete", "actions", "workflows", "remote-relations"],
-  ...["password", "omit", "encrypted", "field-rules"],
+  ...["password", "omit", "encrypted", "search", "field-rules"],
 ];
 
 /** A plugin in place of all those that the plugins under test require, and of those that decide. */
