@@ -26,6 +26,20 @@ export interface Seen {
   readonly problems: readonly string[];
 }
 
+/** What happened since the plugins were booted, as printable lists in order. */
+export interface Recorded {
+  /** Operations as they began, nested ones too: `create note`. A plugin that traces operations itself takes its place. */
+  readonly operations: readonly string[];
+  /** Statements that reached the driver: `insert note`. */
+  readonly statements: readonly string[];
+  /** Functions of the plugins that were called, by plugin and hook: `acme/audit operation:committed`. */
+  readonly hooks: readonly string[];
+  /** The lines of the log: `level message {meta}`. */
+  readonly logs: readonly string[];
+  /** What the last start was refused for. */
+  readonly problems: readonly string[];
+}
+
 /** What a call sends along. */
 export interface CallInit {
   /** A value that is sent as JSON. */
@@ -62,6 +76,7 @@ export interface FakeKernel {
    */
   use(...plugins: readonly Plugin[]): Promise<FakeKernel>;
   readonly seen: Seen;
+  readonly recorded: Recorded;
   readonly model: EntityModel;
   readonly log: Logger & { readonly lines: readonly string[] };
   /**
@@ -114,7 +129,7 @@ export function createFakeKernel(): FakeKernel {
     const app = createApp({
       entities,
       driver,
-      plugins: [standIn, ...plugins.map((plugin) => recorder.watch(plugin, () => user))],
+      plugins: [standIn, ...plugins.map((plugin) => recorder.watch(plugin, () => user)), recorder.observer],
       apiPrefix: "",
       production: false,
       logger: log,
@@ -165,6 +180,10 @@ export function createFakeKernel(): FakeKernel {
         provides: plugins.flatMap(({ provides }) => provides).sort(),
         problems,
       };
+    },
+    get recorded() {
+      const { operations, statements, calls } = recorder;
+      return { operations, statements, hooks: calls, logs: log.lines, problems };
     },
     get model() {
       return booted?.app.model ?? createModel([...entities]);

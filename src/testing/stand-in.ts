@@ -1,10 +1,14 @@
 import {
   createPlugin,
+  type Driver,
+  entityOf,
   type HookMap,
   type HookName,
   type Plugin,
   type PluginContext,
   type RouteAuthorization,
+  type Tracer,
+  withMiddleware,
 } from "../gate/index.ts";
 import { HookRegistry, type ServiceToken, type User } from "../kernel/index.ts";
 
@@ -16,6 +20,14 @@ export interface Recorder {
   readonly services: string[];
   readonly hookNames: Set<HookName>;
   readonly routes: string[];
+  /** What happens while the plugins run. */
+  readonly operations: string[];
+  readonly statements: string[];
+  readonly calls: string[];
+  /** Observes operations; the last plugin, so that a tracer of the plugins under test takes its place. */
+  readonly observer: Plugin;
+  /** The driver, with its statements recorded. */
+  around(driver: Driver): Driver;
   /** Whether one of them decides about operations, or about routes. */
   decides(about: "operations" | "routes"): boolean;
   /** The plugin, with what it declares recorded, and with the caller of the test where it has one. */
@@ -27,12 +39,56 @@ export function createRecorder(): Recorder {
   const hookNames = new Set<HookName>();
   const services: string[] = [];
   const routes: string[] = [];
+  const operations: string[] = [];
+  const statements: string[] = [];
+  const calls: string[] = [];
   let hasPolicy = false;
 
   function note(id: string, name: HookName, fn: unknown, options?: HookOptions): void {
     hookNames.add(name);
     if (typeof fn === "function") hooks.on(id, name, fn as never, options);
   }
+
+  /** A function of a hook that is recorded when it is called; anything else stays, and is reported by the kernel. */
+  function counted<F>(id: string, name: unknown, fn: F): F {
+    if (typeof fn !== "function") return fn;
+    const run = (payload: unknown): unknown => {
+      calls.push(`${id} ${String(name)}`);
+      return fn(payload);
+    };
+    return run as F;
+  }
+
+  const observer = createPlugin({
+    id: "observer",
+    setup({ has, provide }) {
+      if (has("kernel.tracer")) return;
+      const plain = <T>(_part: unknown, work: () => T): T => work();
+      provide<Tracer>("kernel.tracer", () => ({
+        request: plain,
+        hook: plain,
+        workflow: plain,
+        step: plain,
+        remote: (_call, work) => work({}),
+        operation(input, work) {
+          const { entity, kind } = input;
+          operations.push(
+            `${kind} ${typeof entity === "string" ? entity : (entity as { readonly name: string }).name}`,
+          );
+          return work();
+        },
+      }));
+    },
+  });
+  const around = (driver: Driver): Driver =>
+    withMiddleware(
+      driver,
+      (statement, next) => {
+        statements.push(`${statement.kind} ${entityOf(statement).name}`);
+        return next(statement);
+      },
+      { joins: true },
+    );
 
   function recording(context: PluginContext, id: string): PluginContext {
     const { hooks: own, records, routes: added } = context;
@@ -45,8 +101,9 @@ export function createRecorder(): Recorder {
       hooks: {
         define: own.define,
         on(hook: HookName | ServiceToken<unknown>, fn: (payload: never) => void, options?: HookOptions) {
-          own.on(hook as HookName, fn as never, options);
-          note(id, (typeof hook === "string" ? hook : hook?.id) as HookName, fn, options);
+          const name = (typeof hook === "string" ? hook : hook?.id) as HookName;
+          own.on(hook as HookName, counted(id, name, fn) as never, options);
+          note(id, name, fn, options);
         },
       },
       routes: {
@@ -72,8 +129,10 @@ export function createRecorder(): Recorder {
     for (const [name, fn] of Object.entries(plugin.hooks ?? {})) note(plugin.id, name as HookName, fn);
     for (const one of Object.values(plugin.endpoints ?? {}))
       routes.push(`${one?.method?.toUpperCase() ?? "GET"} ${one?.path}`);
+    const hooks = Object.entries(plugin.hooks ?? {}).map(([name, fn]) => [name, counted(plugin.id, name, fn)]);
     return createPlugin({
       ...plugin,
+      ...(hooks.length > 0 && { hooks: Object.fromEntries(hooks) }),
       ...(typeof getUser === "function" && {
         getUser: (request, context, state) => user() ?? getUser.call(plugin, request, context, state),
       }),
@@ -86,6 +145,11 @@ export function createRecorder(): Recorder {
     services,
     hookNames,
     routes,
+    operations,
+    statements,
+    calls,
+    observer,
+    around,
     decides: (about) =>
       about === "routes" ? hookNames.has("route:authorize") : hasPolicy || hookNames.has("operation:authorize"),
     watch,
@@ -96,7 +160,7 @@ export function createRecorder(): Recorder {
 const FEATURES = [
   "validation",
   ...["rules", "versioned", "soft-delete", "actions", "workflows", "remote-relations"],
-  ...["password", "omit", "encrypted", "field-rules"],
+  ...["password", "omit", "encrypted", "search", "field-rules"],
 ];
 
 /** A plugin in place of all those that the plugins under test require, and of those that decide. */
@@ -109,6 +173,7 @@ export function createStandIn(
   let own: PluginContext | undefined;
   const plugin = createPlugin({
     id: "stand-in",
+    wrapDriver: recorder.around,
     provides: [...new Set([...FEATURES, ...required])].filter((name) => !present.has(name)),
     setup(context) {
       own = context;

@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../src/drivers/memory/index.ts";
 import { ConfigurationError, entity, string } from "../../src/entity/index.ts";
 import type { Driver, Operation } from "../../src/gate/index.ts";
-import { createPlugin, endpoint, type Plugin, type PluginContext, type RouteContext } from "../../src/gate/index.ts";
+import {
+  ALWAYS,
+  createPlugin,
+  endpoint,
+  type Plugin,
+  type PluginContext,
+  type RouteContext,
+  withMiddleware,
+} from "../../src/gate/index.ts";
 import { notFoundError, Reply, type User } from "../../src/kernel/index.ts";
 import { createFakeKernel } from "../../src/testing/index.ts";
 
@@ -400,5 +408,72 @@ describe("the fake kernel", () => {
     const kernel = await boot({ plugins: [plugin], driver: makeDriver() });
     expect(await kernel.call("GET", "/ping")).toMatchObject({ status: 202, body: { within: true } });
     await kernel.close();
+  });
+});
+
+describe("what the fake kernel records", () => {
+  const copier = createPlugin({
+    id: "acme/copier",
+    hooks: {
+      "request:start": () => {},
+      async "operation:committed"({ entity: { name }, scope }) {
+        if (name === "thing") await scope.run({ kind: "create", entity: "note", data: { text: "copied" } });
+      },
+    },
+    setup({ hooks, log }) {
+      hooks.on("operation:execute", ({ entity: { name } }) => log.info(`executed on ${name}`));
+    },
+    endpoints: {
+      add: endpoint("/add", {
+        method: "POST",
+        rules: ["everyone"],
+        handler: async ({ scope }) => {
+          await scope.run({ kind: "create", entity: thing, data: { name: "a" } });
+        },
+      }),
+    },
+  });
+
+  it("has operations, statements, hooks and lines of the log, in their order", async () => {
+    const kernel = await createFakeKernel().withEntities(thing, note).use(copier);
+    expect(kernel.recorded).toEqual({ operations: [], statements: [], hooks: [], logs: [], problems: [] });
+    expect((await kernel.call("POST", "/add")).status).toBe(204);
+    expect(kernel.recorded).toEqual({
+      operations: ["create thing", "create note"],
+      statements: ["insert thing", "insert note"],
+      hooks: [
+        "acme/copier request:start",
+        "acme/copier operation:execute",
+        "acme/copier operation:committed",
+        "acme/copier operation:execute",
+        "acme/copier operation:committed",
+      ],
+      logs: [expect.stringContaining("info executed on thing"), expect.stringContaining("info executed on note")],
+      problems: [],
+    });
+    await kernel.close();
+  });
+
+  it("has statements as they reach the driver, after the layers of the plugins", async () => {
+    const doubling = createPlugin({
+      id: "acme/doubling",
+      wrapDriver: (inner) =>
+        withMiddleware(inner, async (statement, next) => {
+          if (statement.kind === "insert")
+            await next({ kind: "count", entity: statement.entity, where: ALWAYS });
+          return next(statement);
+        }),
+    });
+    const kernel = await createFakeKernel().withEntities(thing).use(doubling);
+    await kernel.operation({ kind: "create", entity: thing, data: { name: "a" } });
+    expect(kernel.recorded.statements).toEqual(["count thing", "insert thing"]);
+    await kernel.close();
+  });
+
+  it("has the problems of a start that was refused", async () => {
+    const kernel = createFakeKernel();
+    const odd = createPlugin({ id: "acme/odd", setup: ({ problem }) => problem("It is full") });
+    await expect(kernel.use(odd)).rejects.toThrow("It is full");
+    expect(kernel.recorded.problems).toEqual(["It is full"]);
   });
 });
