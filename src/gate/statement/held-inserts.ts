@@ -20,7 +20,7 @@ export class HeldInserts {
   readonly #inner: Driver;
   /** In the order in which their entities came. */
   #held = new Map<AnyEntity, Map<string, Row>>();
-  /** Records that this transaction has stored since its last other write, as they are stored. */
+  /** Records that this transaction has stored since its last change or deletion, as they are stored. */
   readonly #stored = new Map<string, Row>();
   #storing: Promise<void> = Promise.resolve();
   #isRefused = false;
@@ -50,7 +50,8 @@ export class HeldInserts {
     if (known !== undefined) return known;
     await this.#store();
     if (!isWrite(statement)) return this.#inner.execute(statement);
-    this.#stored.clear();
+    // Inserts and pairs leave the columns of other records as they are.
+    if (statement.kind === "update" || statement.kind === "delete") this.#stored.clear();
     const result = await this.#inner.execute(statement);
     if (statement.kind === "insert")
       for (const row of (result as Written).rows) this.#stored.set(keyOf(statement.entity, row.id), { ...row });
@@ -92,7 +93,6 @@ export class HeldInserts {
     const held = this.#held;
     if (held.size > 0) {
       this.#held = new Map();
-      this.#stored.clear();
       this.#storing = this.#storing.then(() => this.#insert(held));
       this.#storing.catch(() => {}); // each statement from now on fails with it
     }
