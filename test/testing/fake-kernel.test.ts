@@ -459,8 +459,7 @@ describe("what the fake kernel records", () => {
       id: "acme/doubling",
       wrapDriver: (inner) =>
         withMiddleware(inner, async (statement, next) => {
-          if (statement.kind === "insert")
-            await next({ kind: "count", entity: statement.entity, where: ALWAYS });
+          if (statement.kind === "insert") await next({ kind: "count", entity: statement.entity, where: ALWAYS });
           return next(statement);
         }),
     });

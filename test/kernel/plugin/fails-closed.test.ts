@@ -163,7 +163,7 @@ describe("a hook that a plugin defines", () => {
     expect(seen).toEqual(["before", "after"]);
   });
 
-  it("stops the start where no plugin defines it, or its token is none", async () => {
+  it("stops the start where no plugin defines it, or its token is not one", async () => {
     const problems = await problemsOf(
       startApp([
         createPlugin({ id: "one", setup: ({ hooks }) => hooks.on(token("acme:nothing"), noop) }),
