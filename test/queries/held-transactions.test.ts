@@ -1,7 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transactionSlots } from "../../src/gate/statement/transaction-slots.ts";
-import { belongsTo, type Driver, defineRule, entity, hasMany, memoryDriver, string } from "../../src/index.ts";
+import {
+  belongsTo,
+  createPlugin,
+  type Driver,
+  defineRule,
+  entity,
+  hasMany,
+  memoryDriver,
+  string,
+} from "../../src/index.ts";
 import { KeyedTurns } from "../../src/plugins/batch/keyed-turns.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { SQL_DATABASES, type TestDatabase } from "../support/sql-databases.ts";
@@ -67,14 +76,23 @@ describe.each(SQL_DATABASES.slice(0, 1))("a transaction that a caller has put to
   }, 120_000);
 });
 
+function takeTwoMilliseconds(): void {
+  const end = performance.now() + 2;
+  while (performance.now() < end);
+}
+
 // A database in the process answers without a pause.
 describe("while many changes are made all at once, others have their turn", () => {
   it.each([
     ["nested writes", "/api/teams", (body: object) => body],
     ["a batch", "/api/batch", (body: object) => [{ method: "POST", path: "/teams", body }]],
   ])("between those of %s", async (_kind, path, bodyOf) => {
-    const app = createTestApp({ entities: [team, person, thing] });
-    const create = Array.from({ length: 300 }, (_, index) => ({ login: `p${index}` }));
+    const busy = createPlugin({
+      id: "busy",
+      setup: ({ hooks }) => hooks.on("operation:validate", takeTwoMilliseconds),
+    });
+    const app = createTestApp({ entities: [team, person, thing], plugins: [busy] });
+    const create = Array.from({ length: 60 }, (_, index) => ({ login: `p${index}` }));
     let turns = 0;
     let next = setImmediate(function count() {
       turns++;
