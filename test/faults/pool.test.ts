@@ -43,8 +43,8 @@ describe("a pool of two connections", () => {
     expect(new Set(answers.map(({ id }) => id)).size).toBe(50);
     const rows = await api.driver.findMany("note", { sort: [{ field: "id", direction: "asc" }] });
     const order = rows.map(({ text }) => texts.indexOf(text as string));
-    // Two work at a time, so neighbours may change places.
-    for (const [position, index] of order.entries()) expect(Math.abs(position - index)).toBeLessThanOrEqual(2);
+    // Two work at a time: while one is slow, the other may do some that came later.
+    for (const [position, index] of order.entries()) expect(Math.abs(position - index)).toBeLessThanOrEqual(10);
     expect(rows.every(({ size }) => size === 1)).toBe(true);
   });
 
