@@ -72,10 +72,14 @@ export function createRouteRules(table: RuleTable, log: Logger): RouteRules {
 
   return {
     check(route, report) {
-      for (const name of route.rules ?? []) {
-        const found = table.find(name, route.entity);
-        if ("problem" in found && found.isAmbiguous !== true) report(found.problem);
-      }
+      const reporting: RuleTable = {
+        find(name) {
+          const found = table.find(name, route.entity);
+          if ("problem" in found && found.isAmbiguous !== true) report(found.problem);
+          return found;
+        },
+      };
+      for (const name of route.rules ?? []) compileName(name, reporting, undefined, () => {}); // reported above
     },
     authorize(payload) {
       const { scope, route, rules } = payload;

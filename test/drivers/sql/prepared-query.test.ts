@@ -1,7 +1,9 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openPostgres } from "../../../src/drivers/prisma/embedded/postgres.ts";
 import { PreparedQuery } from "../../../src/drivers/sql/fast/prepared-query.ts";
-import { type Driver, entity, postgres, string } from "../../../src/index.ts";
+import { ALL_FAST } from "../../../src/drivers/sql/index.ts";
+import { type Driver, entity, string } from "../../../src/index.ts";
 import { connectDriver } from "../../support/connect-driver.ts";
 import { freshPostgres } from "../../support/databases.ts";
 
@@ -71,7 +73,9 @@ describe("a transaction on a pool", () => {
 
   beforeAll(async () => {
     database = await freshPostgres();
-    driver = await connectDriver(postgres(database.url, { poolSize: 1 }), [note]);
+    driver = await connectDriver(openPostgres(database.url, { poolSize: 1 }, { ...ALL_FAST, poolTransactions: true }), [
+      note,
+    ]);
   });
   afterAll(async () => {
     await driver.disconnect();

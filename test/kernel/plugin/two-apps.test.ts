@@ -61,6 +61,6 @@ describe("many apps, one after the other", () => {
     const times = amount(100, 1_000);
     // In a process of its own, where nothing else is in memory.
     const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", script, String(times)]);
-    expect(Number(stdout) / times).toBeLessThan(2_048); // bytes for each app
+    expect(Number(stdout) / times).toBeLessThan(4_096); // bytes for each app
   });
 });
