@@ -18,6 +18,14 @@ const note = entity("note", { title: string.optional(), data: json.optional() })
     large: action()
       .post()
       .workflow(workflow("large").step("make", () => "x".repeat(3 * KIBIBYTE * KIBIBYTE))),
+    largeData: action()
+      .post()
+      .workflow(workflow("largeData").step("leave", ({ set }) => set("x", "x".repeat(3 * KIBIBYTE * KIBIBYTE)))),
+    many: action()
+      .post()
+      .workflow(
+        workflow(Array.from({ length: 18 }, (_, i) => ({ name: `s${i}`, execute: () => "x".repeat(2_000_000) }))),
+      ),
   });
 
 let running: RunningApp;
@@ -103,8 +111,12 @@ describe("workflows", () => {
     expect(() => workflow(steps)).toThrow('"workflow" has 1001 steps, and may have 1000');
   });
 
-  it("do not journal results of more than 2 MiB: the step that gives one fails", async () => {
-    const { status, json } = await request(running.url, "POST", "/api/notes/large", { body: {} });
-    expect([status, json]).toMatchObject([500, { code: "WORKFLOW_FAILED", failedStep: "make" }]);
+  it.each([
+    ["results of more than 2 MiB", "large", "make"],
+    ["data of more than 2 MiB", "largeData", "leave"],
+    ["results of more than 32 MiB together", "many", "s16"],
+  ])("do not journal %s: the step that gives them fails", async (_what, path, failedStep) => {
+    const { status, json } = await request(running.url, "POST", `/api/notes/${path}`, { body: {} });
+    expect([status, json]).toMatchObject([500, { code: "WORKFLOW_FAILED", failedStep }]);
   });
 });

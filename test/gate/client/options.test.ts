@@ -24,6 +24,8 @@ describe.each([
     ["create", [{ text: "b" }, { include: ["author"] }], "It takes no options"],
     ["update", ["n", { text: "b" }, { version: 1 }], "It takes ifVersion"],
     ["delete", ["n", { ifversion: 1 }], 'Did you mean "ifVersion"?'],
+    ["upsert", [{ text: "b" }, { on: "id", where: { text: "a" } }], "It takes on"],
+    ["aggregate", [{ count: true, filter: { text: "a" } }], 'aggregate() has no option "filter"'],
     ["count", [{ where: { text: "a" } }], "where"],
     ["count", [{ text: "a" }, { deleted: "with" }], "It takes no options"],
     ["export", [{ filter: { text: "a" } }], 'no "filter"'],
