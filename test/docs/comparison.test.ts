@@ -4,6 +4,7 @@ import { belongsTo, bool, datetime, entity, hasMany, int, keelson, manyToMany, m
 import { describe, expect, it, onTestFinished } from "vitest";
 import { request, startApp } from "../support/http.ts";
 import { repositoryRoot } from "../support/source-files.ts";
+import { hookNames, pluginOptions } from "./concepts/members-of.ts";
 
 const page = readFileSync(new URL("../../docs/comparison.md", import.meta.url), "utf8");
 const [text = "", sources = ""] = page.split("## Sources");
@@ -32,6 +33,21 @@ describe("docs/comparison.md", () => {
     expect((await request(url, "GET", "/api/opens?zzz=1")).status).toBe(400);
     expect((await request(url, "GET", "/api/closeds")).status).toBe(401);
     expect((await request(url, "POST", "/api/opens", { body: { name: "x" } })).status).toBe(401);
+  });
+
+  it("says of Keelson's plugins what they have", () => {
+    const [, table = ""] = /## Plugins side by side([\s\S]*?)\n## /.exec(text) ?? [];
+    const own = table
+      .split("\n")
+      .filter((row) => row.startsWith("|"))
+      .map((row) => row.split("|").at(-2) as string);
+    const named = own.flatMap((cell) =>
+      [...cell.matchAll(/`([a-z]+:[a-z]+|[A-Za-z]+)`/g)].map(([, name]) => name as string),
+    );
+    expect(named.length).toBeGreaterThan(12);
+    const known = [...pluginOptions(), ...hookNames(), "appliesTo", "errorFormat"];
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+    expect(hookNames().filter((name) => name.startsWith("operation:"))).toHaveLength(11);
   });
 
   it("says of Keelson what it has and lacks", () => {
