@@ -52,13 +52,13 @@ export interface RouteRules {
  * rule that answers with a `where`. An unknown rule denies. So does a name that several rules have, which is logged with the first request.
  */
 export function createRouteRules(table: RuleTable, log: Logger): RouteRules {
-  const compiled = new WeakMap<readonly string[], readonly Ask[]>();
+  const compiled = new WeakMap<Route, readonly Ask[]>();
 
-  function asksOf(route: Route, names: readonly string[]): readonly Ask[] {
-    const known = compiled.get(names);
+  function asksOf({ route, rules }: RouteAuthorization): readonly Ask[] {
+    const known = compiled.get(route);
     if (known !== undefined) return known;
     const ofRoute: RuleTable = { find: (name) => table.find(name, route.entity) };
-    const asks = names.map((name) =>
+    const asks = rules.map((name) =>
       compileName(name, ofRoute, undefined, (sentence) =>
         log.error(`Endpoint ${route.method} ${route.path} denies: ${sentence}`, {
           plugin: route.plugin,
@@ -66,7 +66,7 @@ export function createRouteRules(table: RuleTable, log: Logger): RouteRules {
         }),
       ),
     );
-    compiled.set(names, asks);
+    compiled.set(route, asks);
     return asks;
   }
 
@@ -82,11 +82,11 @@ export function createRouteRules(table: RuleTable, log: Logger): RouteRules {
       for (const name of route.rules ?? []) compileName(name, reporting, undefined, () => {}); // reported above
     },
     authorize(payload) {
-      const { scope, route, rules } = payload;
+      const { scope, route } = payload;
       const allow = (answer: unknown): void => {
         if (answer === true) payload.allowed = true;
       };
-      const answer = askAny(asksOf(route, rules), {
+      const answer = askAny(asksOf(payload), {
         kind: "route",
         entity: route.entity,
         principal: scope.principal,

@@ -94,6 +94,39 @@ describe("rules of endpoints", () => {
     expect(lines.join("\n")).toContain('Rule "endpoint: looks" looks at `record`, which is null on endpoints');
   });
 
+  it("mean the rules of their own entity, also where two routes share a list of names", async () => {
+    const gate = (passes: boolean) => defineRule("endpoint: gate", () => passes);
+    const open = entity("openThing", { name: string }).rules({ read: [gate(true)] });
+    const shut = entity("shutThing", { name: string }).rules({ read: [gate(false)] });
+    const names = ["endpoint: gate"];
+    const kernel = createApp({
+      entities: [open, shut],
+      driver: memoryDriver(),
+      plugins: [
+        rules(),
+        createPlugin({
+          id: "shared",
+          setup({ routes, entities }) {
+            for (const one of entities.entities)
+              routes.add({
+                method: "GET",
+                path: `/${one.name}`,
+                entity: one,
+                action: "see",
+                rules: names,
+                handler: () => 1,
+              });
+          },
+        }),
+      ],
+      logger: recordingLogger(),
+    });
+    const statusOf = async (path: string) =>
+      (await kernel.fetch(new Request(`http://test.invalid/api/${path}`))).status;
+    expect([await statusOf("openThing"), await statusOf("shutThing")]).toEqual([200, 401]);
+    await kernel.close();
+  });
+
   it("keep the app from starting when they are unknown", () => {
     const odd = createPlugin({
       id: "acme/odd",

@@ -8,12 +8,11 @@ import { buildAtPath } from "./build-path.ts";
 import { codecOf, type ListForm, listForm } from "./column-codec.ts";
 import { comparable } from "./comparable.ts";
 import { askedOfRelated } from "./condition-shape.ts";
+import { SIGNS } from "./patterns.ts";
 import type { Places, SqlBuilder } from "./sql-builder.ts";
 
 type Joined = Condition & { readonly of: readonly Condition[] };
 type Expression = RawBuilder<boolean>;
-
-const SIGNS: Readonly<Partial<Record<Compare["test"], string>>> = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" };
 
 const JSON_TEXT: ArgType = Object.freeze({ scalarType: "string", arity: "scalar" });
 

@@ -3,7 +3,7 @@ import type { RawBuilder } from "kysely";
 import type { JsonPath, Provider } from "../../../entity/index.ts";
 import type { Compare } from "../../../gate/index.ts";
 import { BadRequestError } from "../../../kernel/index.ts";
-import { patternOf } from "./patterns.ts";
+import { patternOf, SIGNS } from "./patterns.ts";
 import type { Places, SqlBuilder } from "./sql-builder.ts";
 
 // Conditions on what is at a path of JSON mean the same on each database: a name is a member of an object, a number is a
@@ -12,8 +12,6 @@ import type { Places, SqlBuilder } from "./sql-builder.ts";
 const TEXT: ArgType = Object.freeze({ scalarType: "string", arity: "scalar" });
 const WHOLE: ArgType = Object.freeze({ scalarType: "int", arity: "scalar" });
 const NUMBER: ArgType = Object.freeze({ scalarType: "float", arity: "scalar" });
-
-const SIGNS: Readonly<Partial<Record<Compare["test"], string>>> = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" };
 
 /** Positions in arrays: MySQL takes the first position of what is no array for the thing itself. */
 function arraysIn(path: JsonPath): readonly JsonPath[] {

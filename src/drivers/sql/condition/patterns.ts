@@ -1,6 +1,15 @@
 import type { Provider } from "../../../entity/index.ts";
 import type { Compare } from "../../../gate/index.ts";
 
+/** The signs of comparisons; those without one are searches. */
+export const SIGNS: Readonly<Partial<Record<Compare["test"], string>>> = {
+  eq: "=",
+  gt: ">",
+  gte: ">=",
+  lt: "<",
+  lte: "<=",
+};
+
 /** Text between wildcards; the escape character is what `LIKE` has in `buildCondition`. */
 const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
   like: (text) => `%${text}%`,
