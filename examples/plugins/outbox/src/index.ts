@@ -32,9 +32,10 @@ export const outbox = createPluginFactory<OutboxOptions>(({ url = "", secret = "
   setup({ records, problem }) {
     if (!URL.canParse(url)) problem("outbox: `url` is the address that changes are posted to");
     if (!secret.startsWith("whsec_")) problem("outbox: `secret` is `whsec_` and a key in base64");
+    let made = 0; // entries of one millisecond are in the order of their ids
     records.onChange(async (changes, driver) => {
       const rows = changes.map(({ entity: { name }, kind, id, cause: { at } }) => ({
-        id: randomUUID(),
+        id: `${String(made++).padStart(12, "0")}-${randomUUID()}`,
         at,
         payload: { type: `${name}.${kind}`, timestamp: at.toISOString(), data: { id } },
         attempts: 0,
