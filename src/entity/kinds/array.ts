@@ -21,14 +21,25 @@ function readItems(kind: FieldKind, values: unknown): Parsed<readonly unknown[]>
   return parsed(items);
 }
 
-/** Checks items one by one, as a field of their kind is checked. */
+/** A list full of nonsense is not worth a report on every item. */
+const MOST_ISSUES = 20;
+
+/** Checks items one by one, as a field of their kind is checked, until many are wrong. */
 function itemsSchema(item: FieldDefinition): z.ZodType {
   const one = item.kind.schema(item);
   const checked = item.validators.reduce(
     (schema, { test, message }) => schema.refine((value) => test(value as never) === true, { error: message }),
     one,
   );
-  return z.array(checked, { error: MESSAGE });
+  return z.array(z.unknown(), { error: MESSAGE }).transform((values, { issues }) =>
+    values.map((value, index) => {
+      if (issues.length >= MOST_ISSUES) return undefined;
+      const read = checked.safeParse(value);
+      for (const issue of read.error?.issues ?? [])
+        issues.push({ ...issue, path: [index, ...issue.path], input: value });
+      return read.data;
+    }),
+  );
 }
 
 /**
