@@ -24,6 +24,14 @@ function readItems(kind: FieldKind, values: unknown): Parsed<readonly unknown[]>
 /** A list full of nonsense is not worth a report on every item. */
 const MOST_ISSUES = 20;
 
+/** What is read of a zod issue. */
+interface ItemIssue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly code: string;
+  readonly params?: { readonly code?: string } | undefined;
+}
+
 /** Checks items one by one, as a field of their kind is checked, until many are wrong. */
 function itemsSchema(item: FieldDefinition): z.ZodType {
   const one = item.kind.schema(item);
@@ -35,8 +43,8 @@ function itemsSchema(item: FieldDefinition): z.ZodType {
     values.map((value, index) => {
       if (issues.length >= MOST_ISSUES) return undefined;
       const read = checked.safeParse(value);
-      for (const issue of read.error?.issues ?? [])
-        issues.push({ ...issue, path: [index, ...issue.path], input: value });
+      for (const { path, message, code, params } of (read.error?.issues ?? []) as readonly ItemIssue[])
+        issues.push({ code: "custom", path: [index, ...path], message, input: value, params: { code, ...params } });
       return read.data;
     }),
   );
