@@ -1,14 +1,15 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import { asReader, isNestedWrite, type Operation, type Where } from "../../gate/index.ts";
+import { asReader, isNestedWrite, type Operation, type OperationKind, type Where } from "../../gate/index.ts";
 import { AuthenticationError, AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 import { isIdentified, ownerKeyOf } from "./rule.ts";
 
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 
-/** Whether an entity has an owner whose id is a column that callers could write. */
-export function hasOwnerColumn(entity: AnyEntity): boolean {
+/** Whether a write could name the owner of a record: a column does, or the record's own id where the caller gives it. */
+export function namesOwner(entity: AnyEntity, kind: OperationKind): boolean {
   const key = ownerKeyOf(entity);
-  return key !== undefined && key !== "id";
+  if (kind === "create") return key !== undefined && (key !== "id" || entity.idsFrom === "caller");
+  return kind === "update" && key !== undefined && key !== "id";
 }
 
 /**
@@ -20,7 +21,7 @@ export function setOwner(operation: Operation): void | Promise<void> {
   const { principal, entity, data, kind, scope } = operation;
   if (principal.kind === "system") return;
   const key = ownerKeyOf(entity) as string;
-  if (takeNestedOwner(operation, key)) return;
+  if (key !== "id" && takeNestedOwner(operation, key)) return;
   const sent = Object.hasOwn(data, key) ? data[key] : undefined;
   const read = typeof sent === "number" ? entity.columns[key]?.kind.convert?.(sent) : undefined;
   const given = read?.ok === true ? read.value : sent; // ids of whole numbers are numbers on the wire
