@@ -25,7 +25,7 @@ type OneOrMore<T> = T | readonly T[];
 interface ByKey<E> {
   /** The value of a unique field, or the values of a unique combination. */
   readonly where: { readonly [K in keyof InferCreateInput<E>]?: NonNullable<InferCreateInput<E>[K]> };
-  /** A record with the same key, where there is none. */
+  /** A new record with the same key, where the caller sees no such record. */
   readonly create: Along<E>;
 }
 

@@ -89,7 +89,7 @@ describe.each(everyDatabase(ENTITIES, 0))("connectOrCreate, on %s", (_name, open
   const byWord = (word: string) => ({ where: { word }, create: { word } });
   const countAll = () => Promise.all(ENTITIES.map((one) => app.api.asSystem()[one.build().name].count()));
 
-  it("connects the record that has the key, and creates it where there is none", async () => {
+  it("connects the record that has the key, and creates it where there is no such record", async () => {
     for (const [login, place] of [
       ["ann", 1],
       ["new", 2],
