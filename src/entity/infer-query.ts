@@ -121,6 +121,8 @@ type EitherWay<K extends string> = K | `-${K}`;
 
 /** A field to sort by, with "-" before it for the other direction. */
 export type InferSort<E> = Typed<E, EitherWay<SortableOf<InferEntityData<E>>>>;
+/** A field of a related record to sort by: `"author.name"`. */
+type RelatedSort<E> = Typed<E, EitherWay<`${RelationNames<E>}.${string}`>>;
 /** A field to select. */
 export type InferSelect<E> = Typed<E, keyof InferEntityData<E> & string>;
 /** A relation to include, or one of a related record: `"author"`, `"comments.author"`. */
@@ -215,8 +217,8 @@ export interface ListOptions<
   readonly q?: string | undefined;
   /** Adds `_highlights` to each record: HTML of its searchable fields, with `<mark>` around what `q` found. @default false */
   readonly highlight?: boolean | undefined;
-  /** `["-createdAt", "title"]`; `"-_rank"`, by how well records match `q`, is the default with it */
-  readonly sort?: readonly (InferSort<E> | "_rank" | "-_rank")[] | undefined;
+  /** `["-createdAt", "author.name"]`; `"-_rank"`, by how well records match `q`, is the default with it */
+  readonly sort?: readonly (InferSort<E> | RelatedSort<E> | "_rank" | "-_rank")[] | undefined;
   /** From 1; together with `limit`. */
   readonly page?: number | undefined;
   /** Cursor of the page before (`nextCursor`). */

@@ -46,7 +46,7 @@ export async function describeQuery(
     ...(!parts.has("filter") ? [] : parts.has("aggregate") ? [await where(asked)] : await filters(asked)),
     ...(takesDeleted && (await mayRestore(asked)) ? [DELETED_PARAMETER] : []),
     ...(parts.has("aggregate") ? describeAggregate(scope) : []),
-    ...(parts.has("sort") ? order(asked) : []),
+    ...(parts.has("sort") ? await order(asked, parts.has("page")) : []),
     ...(parts.has("page") ? page(scope.app.limits) : []),
     ...(parts.has("page") && isSearchable(table.entity) ? [HIGHLIGHT_PARAMETER] : []),
     ...(parts.has("shape") ? await included(asked) : []),
@@ -104,24 +104,24 @@ async function filters(asked: Asked): Promise<ParameterDescription[]> {
   ];
 }
 
-function order({ mask, scope }: Asked): ParameterDescription[] {
+/** @param takesPaths whether fields of related records may be named */
+async function order({ table, mask, scope, tables }: Asked, takesPaths: boolean): Promise<ParameterDescription[]> {
   const names = [...mask.sortable].flatMap((name) => [name, `-${name}`]);
-  const most = scope.app.limits.sortKeys;
-  const list = (words: readonly string[]): JsonSchema => ({
-    type: "array",
-    items: { type: "string", enum: words },
-    maxItems: most,
-  });
+  const keys = [...table.relations].flatMap(([name, { type }]) => (type === "belongsTo" ? [name] : []));
+  const targets = takesPaths ? [...(await targetsOf(keys, table, scope, tables)).keys()] : [];
+  const own: JsonSchema = { type: "string", enum: names };
+  const path: JsonSchema = { type: "string", pattern: `^-?(${targets.join("|")})\\.` };
+  const list = (items: JsonSchema): JsonSchema => ({ type: "array", items, maxItems: scope.app.limits.sortKeys });
   return [
     {
       name: "_sort",
-      schema: list(names),
+      schema: list(targets.length === 0 ? own : { anyOf: [own, path] }),
       commas: true,
-      description: "Fields to sort by; a minus turns the order around. The id is always the last one.",
+      description: `Fields to sort by${targets.length === 0 ? "" : `, or those of one related record, such as \`${targets[0]}.id\``}; a minus turns the order around. The id is always the last one.`,
     },
     {
       name: "_order",
-      schema: list(["asc", "desc"]),
+      schema: list({ type: "string", enum: ["asc", "desc"] }),
       commas: true,
       description: "Directions of `_sort`, in place of minuses.",
       shared: true,
