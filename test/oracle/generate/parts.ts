@@ -70,7 +70,7 @@ export function shapeOf(making: Making): ListQuery {
 }
 
 export function queryOf(making: Making): ListQuery {
-  const { random, entity } = making;
+  const { random, entity, features } = making;
   const filters = Array.from({ length: random.pick([0, 0, 1, 1, 2]) }, () => filterOf(making));
   // A parameter given twice means something else.
   const distinct = [...new Map(filters)];
@@ -79,7 +79,7 @@ export function queryOf(making: Making): ListQuery {
   );
   const sort = random.chance(0.3)
     ? random
-        .some(sortable, 0.3)
+        .some([...sortable, ...(features.has("queries") ? relatedKeys(making, entity) : [])], 0.3)
         .slice(0, 3)
         .map((name) => (random.chance(0.5) ? `-${name}` : name))
     : [];
@@ -92,6 +92,19 @@ export function queryOf(making: Making): ListQuery {
     ...(random.chance(0.3) && { limit: 1 + random.below(4), page: 1 + random.below(2) }),
     ...shapeOf(making),
   };
+}
+
+/** Fields of related records to sort by, whether or not the caller may know of them. */
+function relatedKeys({ model, random }: Making, entity: EntityModel, steps = 1): string[] {
+  return entity.relations.flatMap((relation) => {
+    const target = entityOf(model, relation.target);
+    const isMany = relation.kind === "hasMany" || relation.kind === "manyToMany" || relation.kind === "hasOne";
+    if (isMany && !random.chance(0.03)) return [];
+    const own = ["id", ...target.fields.map(({ name }) => name), ...keysOf(target).map(keyOf)];
+    const further = steps < 3 && random.chance(0.4) ? relatedKeys({ model, random } as Making, target, steps + 1) : [];
+    const names = [...random.some(own, 0.4), ...further].filter((name) => name !== "deletedAt");
+    return names.map((name) => `${relation.name}.${name}`);
+  });
 }
 
 /** A search for words: written in other ways than they are stored, and in an order of its own now and then. */

@@ -89,7 +89,7 @@ const onlyFilters = ({ filters, where, q, deleted }: ListQuery): ListQuery => ({
 });
 const noPage = (query: ListQuery): ListQuery => ({
   ...onlyFilters(query),
-  ...(query.sort && !query.sort.some((key) => key.endsWith("_rank")) && { sort: query.sort }),
+  ...(query.sort && !query.sort.some((key) => key.endsWith("_rank") || key.includes(".")) && { sort: query.sort }),
   ...(query.select && { select: query.select }),
 });
 const withoutLinks = (data: Input): Input =>
