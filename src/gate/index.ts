@@ -104,6 +104,7 @@ export {
   FieldRules,
   RuleLists,
 } from "./ports/field-rules.ts";
+export { AuditLog, EncryptionKeys, type KeyPosition, type KeyRotation, RemoteServices } from "./ports/operations.ts";
 export { type ParseQuery, QueryParser, type QueryPart } from "./ports/query-parser.ts";
 export type {
   RemoteCaller,
