@@ -108,7 +108,7 @@ describe("encryption keys in the studio", () => {
     expect(log).toMatchObject([{ actorId: "root", entity: "encryptionKey", recordId: "v2" }]);
   });
 
-  it("refuses progress that is none", async () => {
+  it("refuses progress that it did not give", async () => {
     const { send } = await withOldValues();
     const begun = (await send("POST", "/studio/keys/rotate", "root", {})).json;
     for (const wrong of [[], "x", 7, { keyId: "v2" }, { ...begun, records: -1 }, { ...begun, finished: [1] }])
