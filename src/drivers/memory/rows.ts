@@ -2,8 +2,12 @@ import { type AnyEntity, type ColumnDefinition, canHold, type ResolvedRelation }
 import {
   askedOfStored,
   type Condition,
+<<<<<<< HEAD
   columnOf,
   type JoinedFind,
+=======
+  type KnownAnswers,
+>>>>>>> main
   matches,
   RANK,
   type RelatedRows,
@@ -114,7 +118,8 @@ export function filterRows(store: Store, entity: AnyEntity, condition: Condition
   const row = id === undefined ? undefined : rows.get(id);
   const candidates = id === undefined ? [...rows.values()] : row === undefined ? [] : [row];
   const related = relatedIn(store);
-  return candidates.filter((candidate) => matches(condition, candidate, related));
+  const known: KnownAnswers = new Map();
+  return candidates.filter((candidate) => matches(condition, candidate, related, known));
 }
 
 /** Whether a condition holds for a row that is not stored yet. */
