@@ -2,12 +2,9 @@ import { type AnyEntity, type ColumnDefinition, canHold, type ResolvedRelation }
 import {
   askedOfStored,
   type Condition,
-<<<<<<< HEAD
   columnOf,
   type JoinedFind,
-=======
   type KnownAnswers,
->>>>>>> main
   matches,
   RANK,
   type RelatedRows,
@@ -173,10 +170,11 @@ function valuesAlong(
   read: (row: Row) => unknown,
 ): (row: Row) => unknown {
   const values = new Map<Row, unknown>();
+  const known: KnownAnswers = new Map();
   for (const row of rows) {
     let at: Row | undefined = row;
     for (const { relation, where } of through)
-      at = at && [...related(relation, at)].find((one) => matches(where, one, related));
+      at = at && [...related(relation, at)].find((one) => matches(where, one, related, known));
     values.set(row, at === undefined ? null : read(at));
   }
   return (row) => values.get(row);

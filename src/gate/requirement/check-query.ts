@@ -89,11 +89,10 @@ function sortable(scope: OperationScope, entity: AnyEntity, key: SortKey, decisi
   let at = entity;
   const through = names.slice(0, -1).map((name): JoinedFind => {
     const relation = relationOf(scope, at, name);
-    const { type, target, foreignKey = "" } = relation ?? {};
-    const { allowed, guard, predicate } = (target && decisions.get(target)) ?? {};
-    const isHidden = scope.access.mask(at).readablePerRow?.has(foreignKey) === true;
-    if (relation === undefined || type !== "belongsTo" || isHidden || !seesRelation(scope, relation)) throw unknown();
-    if (!allowed || guard !== undefined) throw unknown();
+    if (relation?.type !== "belongsTo" || !seesRelation(scope, relation)) throw unknown();
+    const { allowed, guard, predicate } = decisions.get(relation.target) ?? {};
+    const isHidden = scope.access.mask(at).readablePerRow?.has(relation.foreignKey ?? "");
+    if (isHidden || !allowed || guard !== undefined) throw unknown();
     at = relation.target;
     return { relation, where: compileWhere(scope.app.model, at, predicate) };
   });
@@ -189,11 +188,10 @@ function decisionsOf(
 ): Decisions | Promise<Decisions> {
   const targets = new Set<AnyEntity>();
   collectTargets(scope, entity, where, targets);
-  for (const { field } of sort)
-    if (field.includes(".")) {
-      const path = field.split(".").reduceRight<Where>((inner, name) => ({ [name]: inner }), {});
-      collectTargets(scope, entity, path, targets);
-    }
+  for (const { field } of sort) {
+    const path = field.split(".").reduceRight<Where>((inner, name) => ({ [name]: inner }), {});
+    collectTargets(scope, entity, path, targets);
+  }
   return targets.size === 0 ? NO_DECISIONS : decideAll(scope, targets);
 }
 

@@ -1,7 +1,7 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError, runHooks } from "../../kernel/index.ts";
 import { allOf, allPresent, compileWhere } from "../condition/compile-where.ts";
-import { and, compare, type Row, type Where } from "../condition/condition.ts";
+import { and, type Row, type Where } from "../condition/condition.ts";
 import { RANK } from "../condition/search.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import { conditionUpTo, type MutableOperation } from "../operation/new-operation.ts";
@@ -80,14 +80,12 @@ export async function runList(operation: MutableOperation): Promise<void> {
 async function withRelated({ scope }: MutableOperation, order: readonly SortKey[], record: Row): Promise<Row> {
   const found: Row = { ...record };
   for (const { field, through = [] } of order) {
-    let at: Row | undefined = record;
+    let at: Row | null = record;
     for (const [index, { relation, where }] of through.entries()) {
       const id: unknown = at?.[relation.foreignKey as string];
-      const { id: column } = relation.target.columns as { readonly id: ColumnDefinition };
       const next = through[index + 1]?.relation.foreignKey ?? field.slice(field.lastIndexOf(".") + 1);
-      const one = and([compare(column, "eq", id), where]);
-      const find: Find = { kind: "find", entity: relation.target, where: one, select: [next], limit: 1 };
-      at = typeof id === "string" ? (await scope.store.execute(find))[0] : undefined;
+      const one = allOf({ id }, where);
+      at = typeof id === "string" ? await scope.store.findOne(relation.target, one, { select: [next] }) : null;
       found[field] = at?.[next] ?? null;
     }
   }

@@ -111,34 +111,24 @@ export function keysetCondition(entity: AnyEntity, order: readonly SortKey[], va
   order.forEach((key, index) => {
     const column = columnOf(entity, key) as ColumnDefinition;
     const value = values[index];
-    const isFine =
-      key.through === undefined && column.existing === true && column.kind.next !== undefined && value !== null;
+    const isOwn = key.through === undefined;
+    const hasValue = along(key, not(compareExactly(column, "eq", null)));
+    if (value === null) {
+      if (key.direction === "asc") branches.push(and([...equal, hasValue]));
+      equal.push(not(hasValue));
+      return;
+    }
+    const isFine = isOwn && column.existing === true && column.kind.next !== undefined;
     const record = isFine ? { entity, where: and([ofRecord, compare(column, "eq", value)]) } : undefined;
-    const after = afterValue(column, key, value, record);
-    if (after !== undefined) branches.push(and([...equal, after]));
-    const isSame =
-      key.through === undefined ? compareExactly(column, "eq", value, record) : compare(column, "eq", value);
-    equal.push(value === null ? not(hasValue(column, key)) : along(key, isSame));
+    const isExact = isOwn && column.kind.values === undefined;
+    const compared = (test: "eq" | "gt" | "lt"): Condition =>
+      along(key, isExact ? compareExactly(column, test, value, record) : compare(column, test, value));
+    const isLater = compared(key.direction === "asc" ? "gt" : "lt");
+    const mayBeNull = key.direction === "desc" && (column.optional || !isOwn);
+    branches.push(and([...equal, mayBeNull ? or([isLater, not(hasValue)]) : isLater]));
+    equal.push(compared("eq"));
   });
   return or(branches);
-}
-
-function hasValue(column: ColumnDefinition, key: SortKey): Condition {
-  return along(key, not(compareExactly(column, "eq", null)));
-}
-
-function afterValue(
-  column: ColumnDefinition,
-  key: SortKey,
-  value: unknown,
-  record: Compare["record"],
-): Condition | undefined {
-  if (value === null) return key.direction === "asc" ? hasValue(column, key) : undefined;
-  const test = key.direction === "asc" ? "gt" : "lt";
-  const isExact = column.kind.values === undefined && key.through === undefined;
-  const further = along(key, isExact ? compareExactly(column, test, value, record) : compare(column, test, value));
-  const mayBeNull = key.direction === "desc" && (column.optional || key.through !== undefined);
-  return mayBeNull ? or([further, not(hasValue(column, key))]) : further;
 }
 
 /** Bytes of a batch at most. */

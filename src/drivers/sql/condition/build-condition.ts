@@ -202,7 +202,6 @@ export class ConditionBuilder {
     return sql`coalesce(${found}, ${provider === "mysql" ? sql`cast(${given} as datetime(6))` : given})`;
   }
 
-<<<<<<< HEAD
   /** A value of the record that belongsTo relations lead to; null where there is no such record. */
   valueAlong(
     [step, ...rest]: readonly JoinedFind[],
@@ -222,12 +221,8 @@ export class ConditionBuilder {
     return sql`${found}`;
   }
 
-  #related(condition: Related, table: string, isSome: boolean): Expression {
-    const { sql } = this.#builder;
-=======
   #related(condition: Related, place: Place, isSome: boolean): Expression {
     const { sql, provider } = this.#builder;
->>>>>>> main
     const { relation } = condition;
     const where = askedOfRelated(condition);
     if (relation.type === "belongsTo" && isAlways(where)) {
