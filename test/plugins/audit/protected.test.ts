@@ -73,8 +73,22 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
   });
 
   it("cannot be searched for by old values", async () => {
-    for (const query of ["before_like=47114711", "after_null=false&after=x", "_sort=before"])
+    const atPath = (side: string) => `_where=${JSON.stringify({ [side]: { path: ["salary"], gt: 0 } })}`;
+    const asked = [
+      "before_like=47114711",
+      "after_null=false&after=x",
+      "_sort=before",
+      "after.salary=1",
+      "before.salary_gt=0",
+    ];
+    for (const query of [...asked, atPath("before"), atPath("after")])
       expect((await send("GET", `/audit-entries?${query}`, "root")).status).toBe(400);
+    for (const side of ["before", "after"]) {
+      const asking = api
+        .as({ id: "root", role: "admin" })
+        .auditEntry.list({ where: { [side]: { path: ["salary"], gt: 0 } } });
+      await expect(asking).rejects.toMatchObject({ status: 400 });
+    }
     expect(await entriesAs("root", "q=47114711")).toEqual([]);
   });
 
