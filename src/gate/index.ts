@@ -125,7 +125,7 @@ export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transact
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
 export { orderOfSearch } from "./run/rank.ts";
 
-export { upsert } from "./run/upsert.ts";
+export { findByKey, keyValue, upsert } from "./run/upsert.ts";
 export {
   type Aggregate,
   assertGroups,

@@ -51,20 +51,23 @@ export function setOwner(operation: Operation): void | Promise<void> {
 
 /**
  * Reads the owner out of a nested write, so that `{ user: { connect: "u1" } }` is the same as `{ userId: "u1" }`. An owner that
- * is created with the record is never the caller, so only an administrator may do that.
- * @returns whether the owner is created
+ * may be created with the record is not the caller, so only an administrator may do that.
+ * @returns whether the owner may be created
  */
 function takeNestedOwner({ principal, entity, data }: Operation, key: string): boolean {
   const relation = entity.ownedBy as string;
   const given = data[relation];
   if (principal.kind === "system" || !isNestedWrite(given)) return false;
   const { connect, disconnect, ...others } = given as Readonly<Record<string, unknown>>;
-  const said = [connect, disconnect, others.create, data[key]].filter((value) => value !== undefined);
+  const made = others.create ?? others.connectOrCreate;
+  const said = [connect, disconnect, others.create, others.connectOrCreate, data[key]].filter(
+    (value) => value !== undefined,
+  );
   if (said.length > 1)
     throw new ValidationFailedError([
       { path: [relation], code: "custom", message: `is said more than once, with ${key}` },
     ]);
-  if (others.create !== undefined) {
+  if (made !== undefined) {
     if (principal.isAdmin) return true;
     throw principal.user === null ? new AuthenticationError() : new AuthorizationError();
   }
