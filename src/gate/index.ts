@@ -121,7 +121,7 @@ export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
-export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
+export { giveTurn, holdBriefly, inTurn, takeTurn, waitBriefly } from "./run/brief-transaction.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
 export { orderOfSearch } from "./run/rank.ts";
 

@@ -26,6 +26,12 @@ export function inTurn(scope: OperationScope): (<T>(transaction: () => Promise<T
   return (transaction) => known(transaction, principal.user?.id);
 }
 
+/** Runs such a transaction in its caller's turn; at once where it is part of one that has begun. */
+export function takeTurn<T>(scope: OperationScope, transaction: () => Promise<T>): Promise<T> {
+  const turn = scope.isTransaction ? undefined : inTurn(scope);
+  return turn === undefined ? transaction() : turn(transaction);
+}
+
 /** Transactions whose length a caller has chosen, by what they have put into it, and when that began. */
 const begun = new WeakMap<OperationScope, number>();
 

@@ -6,6 +6,10 @@ import { auditApp, type Entry, ownEntries } from "./audit-app.ts";
 
 const DAY_MS = 86_400_000;
 
+interface Listing {
+  list(query: object): Promise<unknown>;
+}
+
 describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
   let url: string;
   let api: ReturnType<typeof auditApp>;
@@ -83,11 +87,10 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
     ];
     for (const query of [...asked, atPath("before"), atPath("after")])
       expect((await send("GET", `/audit-entries?${query}`, "root")).status).toBe(400);
+    const clients = api.as({ id: "root", role: "admin" }) as unknown as Record<string, Listing>;
     for (const side of ["before", "after"]) {
-      const asking = api
-        .as({ id: "root", role: "admin" })
-        .auditEntry.list({ where: { [side]: { path: ["salary"], gt: 0 } } });
-      await expect(asking).rejects.toMatchObject({ status: 400 });
+      const where = { [side]: { path: ["salary"], gt: 0 } };
+      await expect(clients.auditEntry?.list({ where })).rejects.toMatchObject({ status: 400 });
     }
     expect(await entriesAs("root", "q=47114711")).toEqual([]);
   });
