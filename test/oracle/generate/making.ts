@@ -1,4 +1,5 @@
 /** What steps are made with: who calls, the world as it is, and ids of records in it. */
+import { ofOtherTenant } from "../companions.ts";
 import { rowsOf, type World } from "../evaluate/world.ts";
 import type { Features } from "../features.ts";
 import type { EntityModel, Model, Principal } from "../model.ts";
@@ -23,7 +24,9 @@ export interface Making {
 }
 
 export const idsOf = (world: World, name: string): string[] => rowsOf(world, name).map(({ id }) => id as string);
-export const someId = ({ random, world }: Making, name: string): string => {
+export const someId = ({ random, features, world }: Making, name: string): string => {
   const ids = idsOf(world, name);
-  return ids.length === 0 || random.chance(0.04) ? "none" : random.pick(ids);
+  if (ids.length === 0 || random.chance(0.04)) return "none";
+  const id = random.pick(ids);
+  return features.has("tenancy") && random.chance(0.1) ? ofOtherTenant(id) : id;
 };

@@ -114,7 +114,8 @@ export function makeStep(random: Random, features: Features, model: Model, world
     model,
     world,
     entity: random.pick(model.entities),
-    by: random.pick(PRINCIPALS),
+    // Plugins that keep tenants apart refuse callers without one.
+    by: random.pick(features.has("tenancy") ? PRINCIPALS.filter((one) => one !== null) : PRINCIPALS),
   };
   if ((features.has("races") || features.has("conjunctions")) && random.chance(features.has("basics") ? 0.03 : 0.3)) {
     const race = raceOf(making, uid);
