@@ -1,6 +1,6 @@
 /** Apps with a plugin of `examples/plugins` besides: one that keeps tenants apart, or one that decides in place of rules. */
 import { AbilityBuilder, createMongoAbility, type MongoAbility } from "@casl/ability";
-import type { Plugin, PluginList, User } from "keelson";
+import type { Plugin, PluginList } from "keelson";
 import { casl } from "../../examples/plugins/casl/src/index.ts";
 import { tenancy } from "../../examples/plugins/tenancy/src/index.ts";
 import type { Features } from "./features.ts";

@@ -28,5 +28,7 @@ export function featuresOf(only: readonly string[] = FEATURES, companion?: strin
   };
   for (const one of only) known(FEATURES, one);
   if (companion !== undefined) known(COMPANIONS, companion);
-  return new Set([...only, ...(companion === undefined ? [] : [companion])] as readonly Feature[]);
+  // The example of CASL says nothing of rules of actions, nor to readers of documents.
+  const told = companion === "casl" ? only.filter((one) => one !== "handlers" && one !== "documents") : only;
+  return new Set([...told, ...(companion === undefined ? [] : [companion])] as readonly Feature[]);
 }

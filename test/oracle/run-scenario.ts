@@ -1,14 +1,7 @@
 /** Runs a scenario from its first row to its last step, or to the first step that goes wrong. */
 import type { OracleApp } from "./build-app.ts";
+import { dataOfOtherTenant, isShared, OTHER_TENANT, OWN_TENANT, textsOf, withoutOthers } from "./companions.ts";
 import { answers, difference } from "./compare.ts";
-import {
-  dataOfOtherTenant,
-  isShared,
-  OTHER_TENANT,
-  OWN_TENANT,
-  textsOf,
-  withoutOthers,
-} from "./companions.ts";
 import { type Database, inOrder } from "./database.ts";
 import { evaluate } from "./evaluate/evaluate.ts";
 import type { Outcome } from "./evaluate/outcome.ts";

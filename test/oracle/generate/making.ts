@@ -5,7 +5,7 @@ import type { Features } from "../features.ts";
 import type { EntityModel, Model, Principal } from "../model.ts";
 import type { Random } from "../random.ts";
 
-export const PRINCIPALS: readonly Principal[] = [
+const PRINCIPALS: readonly Principal[] = [
   null,
   { id: "u1", team: "red" },
   { id: "u2", team: "blue" },
@@ -13,6 +13,10 @@ export const PRINCIPALS: readonly Principal[] = [
   { id: "u4", team: "green", role: "admin" },
   { id: "u9", team: "amber" },
 ];
+
+/** Callers of an app; one that keeps tenants apart refuses those without a tenant. */
+export const principalsOf = (features: Features): readonly Principal[] =>
+  features.has("tenancy") ? PRINCIPALS.filter((one) => one !== null) : PRINCIPALS;
 
 export interface Making {
   readonly random: Random;

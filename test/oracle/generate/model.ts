@@ -114,7 +114,8 @@ function oneRule(
   if (roll < 14) return { rule: "everyone" };
   if (roll < 32) return { rule: "authenticated" };
   if (features.has("casl") && random.chance(0.4)) return { rule: "where", where: caslCondition(random, entity) };
-  if (roll < 42 && entity.ownedBy) return { rule: random.chance(0.7) || features.has("casl") ? "owner" : "ownerOrAdmin" };
+  if (roll < 42 && entity.ownedBy)
+    return { rule: random.chance(0.7) || features.has("casl") ? "owner" : "ownerOrAdmin" };
   if (roll < 48) return { rule: "admin" };
   if (roll < 54) return { rule: "team", team: random.pick(TEXTS) };
   if (roll < 62) return record();
@@ -132,9 +133,9 @@ function oneRule(
 }
 
 /** What the example of CASL can say: a comparison of one column. */
-function caslCondition(random: Random, entity: Draft): Condition {
+function caslCondition(random: Random, entity: Draft, me = true): Condition {
   for (;;) {
-    const found = ownCondition(random, entity, { me: true, flat: true });
+    const found = ownCondition(random, entity, { me, flat: true });
     if (found.is === "column" && found.op !== "null" && found.op !== "nin") return found;
   }
 }
@@ -149,6 +150,9 @@ function ruleList(
   const wide: RuleModel[] = random.chance(access === "read" ? 0.35 : 0.15) ? [{ rule: "authenticated" }] : [];
   const count = random.chance(0.7) ? 1 : 2;
   const rules = Array.from({ length: count }, () => oneRule(random, features, drafts, entity, access));
+  // The example of CASL shows no field of what a caller may not read at all.
+  if (features.has("casl") && access === "read")
+    return [...rules, { rule: "where", where: caslCondition(random, entity, false) }];
   return random.chance(0.04) ? [] : [...rules, ...wide];
 }
 
@@ -239,7 +243,8 @@ export function makeModel(random: Random, features: Features): Model {
   for (const draft of drafts) {
     const owners = draft.relations.filter(({ kind, target }) => kind === "belongsTo" && target === "user");
     if (draft.name === "user") draft.ownedBy = "id";
-    else if (owners.length > 0 && random.chance(0.6)) draft.ownedBy = random.pick(owners).name;
+    // The plugin that decides sets owners, too, which the example of CASL does not.
+    else if (owners.length > 0 && !features.has("casl") && random.chance(0.6)) draft.ownedBy = random.pick(owners).name;
     if (random.chance(0.12)) draft.hideForbidden = true;
     if (random.chance(0.2)) draft.minGroup = 2;
   }
@@ -278,7 +283,8 @@ export function makeModel(random: Random, features: Features): Model {
     });
     const rules: { -readonly [A in Access]?: readonly RuleModel[] } = {};
     for (const access of ["create", "read", "update", "delete"] as const)
-      if (random.chance(0.96)) rules[access] = ruleList(random, features, drafts, draft, access);
+      if (random.chance(0.96) || features.has("casl"))
+        rules[access] = ruleList(random, features, drafts, draft, access);
     draft.rules = rules;
     if (features.has("handlers") && random.chance(0.8)) draft.report = reportOf(random, features, drafts, draft);
     if (random.chance(0.2) && (features.has("guesses") || !draft.softDelete))
