@@ -153,7 +153,7 @@ function UsageTable({ usages, ids }: Omit<Counted, "next">): VNode {
   if (usages.length === 0) return <p class="empty">{say("noValues")}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
-    <section class="scroll" tabIndex={0} aria-label={say("keys")}>
+    <section class="scroll" tabIndex={0} aria-label={say("values")}>
       <table class="diff">
         <thead>
           <tr>
