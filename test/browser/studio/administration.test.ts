@@ -37,9 +37,7 @@ describe("administration in the studio", () => {
     ]);
     await page.keyboard.press("Escape");
     const other = await studio.open("#/!operations", "ann");
-    await expect
-      .poll(() => other.getByRole("region", { name: "Workflow runs" }).locator("tbody tr").count())
-      .toBe(2);
+    await expect.poll(() => other.getByRole("region", { name: "Workflow runs" }).locator("tbody tr").count()).toBe(2);
     expect(await other.getByRole("region", { name: "Encryption keys" }).count()).toBe(0);
   });
 

@@ -69,14 +69,11 @@ export function Keys({ path }: { readonly path: string }): VNode {
       {data === undefined && counted.error === undefined && <Loading />}
       {data !== undefined && (
         <>
-          <ul class="chips">
-            {data.ids.map((id, index) => (
-              <li key={id}>
-                <span class={index === 0 ? "tag on" : "tag"}>{id}</span>{" "}
-                {index === 0 ? say("keyEncrypts") : say("keyReads")}
-              </li>
-            ))}
-          </ul>
+          {data.ids.map((id, index) => (
+            <p key={id}>
+              <span class={index === 0 ? "tag on" : "tag"}>{id}</span> {say(index === 0 ? "keyEncrypts" : "keyReads")}
+            </p>
+          ))}
           <UsageTable usages={data.usages} ids={data.ids} />
         </>
       )}
