@@ -103,7 +103,7 @@ export {
   plainField,
 } from "./kinds/kind.ts";
 export type { Metadata } from "./metadata.ts";
-export { createModel, type EntityModel, reachesOwnKind } from "./model.ts";
+export { createModel, type EntityModel, reachesOwnKind, referring } from "./model.ts";
 export { isFreeName } from "./problems.ts";
 export {
   type AnyRelation,

@@ -34,7 +34,7 @@ export {
   visitCondition,
 } from "./condition/condition.ts";
 export { isJsonPath, readJsonPath, testAtPath } from "./condition/json-path.ts";
-export { forDecisions, matches, noteUndecryptable, type RelatedRows } from "./condition/matches.ts";
+export { forDecisions, type KnownAnswers, matches, noteUndecryptable, type RelatedRows } from "./condition/matches.ts";
 export { HIGHLIGHTS, isSearchable, RANK } from "./condition/search.ts";
 export { endpoint } from "./endpoint.ts";
 export { schemaFromEntities } from "./entity-schema.ts";
@@ -104,6 +104,7 @@ export {
   FieldRules,
   RuleLists,
 } from "./ports/field-rules.ts";
+export { AuditLog, EncryptionKeys, type KeyPosition, type KeyRotation, RemoteServices } from "./ports/operations.ts";
 export { type ParseQuery, QueryParser, type QueryPart } from "./ports/query-parser.ts";
 export type {
   RemoteCaller,
@@ -121,7 +122,7 @@ export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
-export { giveTurn, holdBriefly, inTurn, takeTurn, waitBriefly } from "./run/brief-transaction.ts";
+export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
 export { orderOfSearch } from "./run/rank.ts";
 

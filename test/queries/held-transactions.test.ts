@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transactionSlots } from "../../src/gate/statement/transaction-slots.ts";
 import {
@@ -108,6 +108,52 @@ describe("while many changes are made all at once, others have their turn", () =
     clearImmediate(next);
     expect([status, turns > 1]).toEqual([path === "/api/batch" ? 200 : 201, true]);
     await app.close();
+  });
+});
+
+describe.each(SQL_DATABASES.slice(1))("transactions that callers have put together, on %s", (_name, open) => {
+  it("hold half of the connections at most, of whatever kind they are", async () => {
+    const database = await open();
+    let held = 0;
+    let most = 0;
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const holding = createPlugin({
+      id: "holding",
+      setup: ({ hooks }) =>
+        hooks.on("operation:execute", async ({ entity: { name }, data }) => {
+          if (name !== "person" || !String(data.login).startsWith("held")) return;
+          most = Math.max(most, ++held);
+          await released;
+          held--;
+        }),
+    });
+    const driver = postgres(database.url, { poolSize: 4 });
+    const plugins = [idempotency(), holding];
+    const app = createTestApp({ entities: [team, person, thing], driver, plugins });
+    await app.api.ready;
+    const login = (index: number) => ({ login: `held${index}` });
+    const asks = (index: number) => {
+      const caller = app.as({ id: `u${index}` });
+      const nested = { name: "x", people: { create: [login(index)] } };
+      if (index % 3 === 0) return caller.request("POST", "/api/teams", nested);
+      if (index % 3 === 1)
+        return caller.request("POST", "/api/batch", [{ method: "POST", path: "/people", body: login(index) }]);
+      return caller.request("POST", "/api/people", login(index), { "idempotency-key": `key-${index}` });
+    };
+    const sent = Array.from({ length: 9 }, (_, index) => asks(index));
+    while (held < 2) await nextTurn();
+    const others = Array.from({ length: 20 }, () =>
+      app.as({ id: "bob" }).request("POST", "/api/things", { name: "b" }),
+    );
+    for (const { status } of await Promise.all(others)) expect(status).toBe(201);
+    release();
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    expect([most, statuses.every((status) => status < 300)]).toEqual([2, true]);
+    await app.close();
+    await database.drop();
   });
 });
 

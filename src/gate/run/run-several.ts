@@ -4,7 +4,7 @@ import { newOperation, ONE_BY_ONE, settled } from "../operation/new-operation.ts
 import { ACCESS, type Operation, type OperationInput } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { GateScope } from "../operation/runtime.ts";
-import { giveTurn, takeTurn } from "./brief-transaction.ts";
+import { giveTurn, inTurn } from "./brief-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 
 /**
@@ -28,7 +28,7 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
       if (error !== ONE_BY_ONE) throw error;
     }
   }
-  const each = async (inner: OperationScope): Promise<Operation> => {
+  const eachOfThem = async (inner: OperationScope): Promise<Operation> => {
     const all = newOperation(scope, entity, { ...input, ids: distinct });
     const ignored = new Set<string>();
     all.total = 0;
@@ -41,5 +41,5 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
     all.ignored.push(...ignored);
     return settled(all);
   };
-  return takeTurn(scope, () => scope.transaction(each));
+  return inTurn(scope)(() => scope.transaction(eachOfThem));
 }

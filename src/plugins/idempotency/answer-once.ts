@@ -119,8 +119,7 @@ export function answerOnce(
     claim: Claim,
   ): Promise<KernelResponse> {
     const isTransaction = rules().isTransaction(call.route);
-    const { transactions } = settings;
-    if (transactions !== undefined) slots ??= transactionSlots(plugin.driver, transactions);
+    if (settings.transactions !== undefined) slots ??= transactionSlots(plugin.driver, settings.transactions);
     const late = slots ?? inTurn(scope);
     scope.state.idempotencyKey = claim.token;
     try {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AnyEntity, isKeelsonError } from "../../../entity/index.ts";
-import { type Driver, findsRecord, type OperationScope, takeTurn } from "../../../gate/index.ts";
+import { type Driver, findsRecord, inTurn, type OperationScope } from "../../../gate/index.ts";
 import { ConflictError, type FieldErrors, InternalError, ValidationFailedError } from "../../../kernel/index.ts";
 import { type CollectedWrites, collectCreates } from "./collect-creates.ts";
 import type { GivenRow } from "./given-row.ts";
@@ -86,7 +86,7 @@ async function attemptBatch(job: ImportJob, rows: readonly GivenRow[]): Promise<
       writes = collectCreates(driver, { model, entity, owners });
       return writes.driver;
     };
-    await takeTurn(job.scope, () => job.scope.transaction(store, { around }));
+    await inTurn(job.scope)(() => job.scope.transaction(store, { around }));
   } catch (error) {
     if (!(error instanceof TakenBack)) throw error;
     for (const text of writes?.owners.added ?? []) takenBack.add(text);
