@@ -2,7 +2,6 @@ import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
 import {
   and,
-  type Compare,
   type Condition,
   compare,
   compareExactly,
