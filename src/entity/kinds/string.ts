@@ -1,13 +1,6 @@
 import * as z from "zod";
-import {
-  type Bound,
-  type FieldDefinition,
-  type FieldKind,
-  type Parsed,
-  parsed,
-  TEXT_OPERATORS,
-  unreadable,
-} from "./kind.ts";
+import { type Bound, type FieldDefinition, type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
+import { TEXT_OPERATORS } from "./operators.ts";
 
 /** Characters that start a formula in spreadsheets, wide ones included, and the quote that prevents one. */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;

@@ -1,3 +1,11 @@
+import { OPERATORS, type Operator } from "../../../entity/kinds/operators.ts";
+
+type OperatorKey = `op.${Operator}`;
+
+const OPERATOR_WORDS = Object.fromEntries(
+  Object.entries(OPERATORS).map(([name, { label }]) => [`op.${name}`, label]),
+) as Readonly<Record<OperatorKey, string>>;
+
 /** What the page says, by key; `{name}` stands for a value. Another language gives some or all of them. */
 export const ENGLISH = {
   actions: "Actions",
@@ -123,18 +131,7 @@ export const ENGLISH = {
   you: "You",
   yours: "Yours",
   visitor: "Visitor",
-  "op.eq": "is",
-  "op.ne": "is not",
-  "op.gt": "is more than",
-  "op.gte": "is at least",
-  "op.lt": "is less than",
-  "op.lte": "is at most",
-  "op.in": "is one of",
-  "op.nin": "is not one of these",
-  "op.like": "contains",
-  "op.starts": "begins with",
-  "op.ends": "ends with",
-  "op.null": "is empty",
+  ...OPERATOR_WORDS,
 } as const;
 
 /** A key of the dictionary. */
