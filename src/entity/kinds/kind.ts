@@ -136,6 +136,9 @@ export interface FieldValidator {
   readonly message: string;
 }
 
+/** A modifier that changes a text; what each does is in string.ts. */
+export type TextChange = "trim" | "lower" | "upper";
+
 /** A field as passive, frozen data. Modifiers only write annotations here; plugins give them meaning. */
 export interface FieldDefinition {
   readonly kind: FieldKind;
@@ -150,9 +153,8 @@ export interface FieldDefinition {
   readonly most?: ExactBound;
   readonly length?: Bound;
   readonly positive: boolean;
-  readonly trim: boolean;
-  readonly lower: boolean;
-  readonly upper: boolean;
+  /** How a text is changed before it is checked. */
+  readonly changes: readonly TextChange[];
   readonly formats: readonly ("email" | "url")[];
   readonly patterns: readonly { readonly regex: RegExp; readonly message?: string | undefined }[];
   readonly validators: readonly FieldValidator[];
@@ -189,9 +191,7 @@ export function plainField(kind: FieldKind): FieldDefinition {
     optional: false,
     unique: false,
     positive: false,
-    trim: false,
-    lower: false,
-    upper: false,
+    changes: Object.freeze([]),
     formats: Object.freeze([]),
     patterns: Object.freeze([]),
     validators: Object.freeze([]),

@@ -1,5 +1,13 @@
 import * as z from "zod";
-import { type Bound, type FieldDefinition, type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
+import {
+  type Bound,
+  type FieldDefinition,
+  type FieldKind,
+  type Parsed,
+  parsed,
+  type TextChange,
+  unreadable,
+} from "./kind.ts";
 import { TEXT_OPERATORS } from "./operators.ts";
 
 /** Characters that start a formula in spreadsheets, wide ones included, and the quote that prevents one. */
@@ -162,12 +170,18 @@ function checksOf(field: FieldDefinition, limit: number): Check[] {
   return checks;
 }
 
+/** Modifiers that change a text before it is checked, in the order in which they do. */
+const TEXT_CHANGES: Readonly<Record<TextChange, (text: z.ZodString) => z.ZodString>> = {
+  trim: (text) => text.trim(),
+  lower: (text) => text.toLowerCase(),
+  upper: (text) => text.toUpperCase(),
+};
+
 /** Schema of a textual field: normalise (trim, case) first, then check, so that `.trim().min(3)` refuses three spaces. */
 export function stringSchema(field: FieldDefinition, limit: number): z.ZodType {
   let base = z.string({ error: "must be a string" });
-  if (field.trim) base = base.trim();
-  if (field.lower) base = base.toLowerCase();
-  if (field.upper) base = base.toUpperCase();
+  for (const [name, change] of Object.entries(TEXT_CHANGES))
+    if (field.changes.includes(name as TextChange)) base = change(base);
   const checks = checksOf(field, limit);
   return base
     .check((ctx) => {
