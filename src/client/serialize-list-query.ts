@@ -1,4 +1,4 @@
-import { isOperator, type OPERATORS, type Operator } from "../entity/kinds/operators.ts";
+import { isOperator, type OperandOf, type Operator } from "../entity/kinds/operators.ts";
 import { encode } from "./client-routes.ts";
 
 /** A value that a condition compares with; `null` asks for absence. */
@@ -14,7 +14,7 @@ interface Operands {
 }
 
 /** Operators on one field, all of which must hold. */
-export type ListOperators = { readonly [K in Operator]?: Operands[(typeof OPERATORS)[K]["operand"]] };
+export type ListOperators = { readonly [K in Operator]?: Operands[OperandOf<K>] };
 
 /**
  * Conditions by field and by related record, with `and`, `or`, `not`, `some`, `none` and `every`:

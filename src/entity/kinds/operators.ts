@@ -14,7 +14,7 @@ export type OperandForm =
   | "truth";
 
 /** What kinds of fields have in common that an operator needs; every kind belongs to `any`. */
-type OperatorGroup = "any" | "equality" | "order" | "text" | "list";
+export type OperatorGroup = "any" | "equality" | "order" | "text" | "list";
 
 interface OperatorDescription {
   readonly group: OperatorGroup;
@@ -56,8 +56,10 @@ export const OPERATORS = {
 /** The operators that conditions may use. */
 export type Operator = keyof typeof OPERATORS;
 
-/** Their names. */
-export const OPERATOR_NAMES: readonly Operator[] = Object.keys(OPERATORS) as Operator[];
+/** What an operator compares with, by its name. */
+export type OperandOf<K extends Operator> = (typeof OPERATORS)[K]["operand"];
+
+const OPERATOR_NAMES: readonly Operator[] = Object.keys(OPERATORS) as Operator[];
 
 /** Those that are a suffix of a parameter's name: `views_gte=10`. `eq` is the bare name. */
 export const SUFFIXES: readonly Operator[] = OPERATOR_NAMES.filter((operator) => operator !== "eq");
