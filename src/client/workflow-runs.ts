@@ -21,6 +21,23 @@ export interface WorkflowRun {
   readonly error?: { readonly code: string; readonly message: string };
   /** The result of the last step, when the run has completed. */
   readonly result?: unknown;
+  /** Its steps, in their order, where the engine tells. */
+  readonly steps?: readonly WorkflowRunStep[];
+}
+
+/** A step of a run: `execute` is absent when it has not begun, `compensate` when it was not taken back. */
+export interface WorkflowRunStep {
+  readonly name: string;
+  readonly execute?: WorkflowRunStepState;
+  readonly compensate?: WorkflowRunStepState;
+}
+
+interface WorkflowRunStepState {
+  readonly status: "started" | "done" | "failed" | "unknown";
+  readonly attempt: number;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  readonly error?: { readonly code: string; readonly message: string };
 }
 
 /** Reports of workflows' runs. */

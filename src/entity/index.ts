@@ -81,6 +81,7 @@ export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 export { jsonText } from "./json-text.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError } from "./keelson-error.ts";
 export {
+  changedText,
   composeId,
   idParts,
   isJsonValue,

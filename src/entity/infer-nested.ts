@@ -22,9 +22,17 @@ type Along<E> = OptionalKeys<InferCreateInput<E>, KeysOf<E>> & NestedInput<E>;
 type Changes<E> = InferUpdateInput<E> & NestedInput<E>;
 type OneOrMore<T> = T | readonly T[];
 
+interface ByKey<E> {
+  /** The value of a unique field, or the values of a unique combination. */
+  readonly where: { readonly [K in keyof InferCreateInput<E>]?: NonNullable<InferCreateInput<E>[K]> };
+  /** A new record with the same key, where the caller sees no such record. */
+  readonly create: Along<E>;
+}
+
 interface ToOne<E> {
   readonly create?: Along<E>;
   readonly connect?: string;
+  readonly connectOrCreate?: ByKey<E>;
   readonly disconnect?: true;
   readonly update?: Changes<E>;
 }
@@ -32,6 +40,7 @@ interface ToOne<E> {
 interface Pairs<E> {
   readonly create?: OneOrMore<Along<E>>;
   readonly connect?: OneOrMore<string>;
+  readonly connectOrCreate?: OneOrMore<ByKey<E>>;
   readonly disconnect?: OneOrMore<string>;
   readonly set?: readonly string[];
 }

@@ -109,11 +109,14 @@ async function checkedCall(
   return { ...call, params: found, body: read };
 }
 
-/** @throws ValidationFailedError with the issues of the schema */
+/** A list full of nonsense is not worth a report on every item. */
+const MOST_ISSUES = 100;
+
+/** @throws ValidationFailedError with the first issues of the schema */
 async function check<T>(schema: InputSchema<T>, value: unknown): Promise<T> {
   const checked = await schema["~standard"].validate(value);
   if (checked.issues === undefined) return checked.value;
-  throw new ValidationFailedError(checked.issues.map(toIssue));
+  throw new ValidationFailedError(checked.issues.slice(0, MOST_ISSUES).map(toIssue));
 }
 
 function toIssue({ message, path = [] }: InputIssue): ValidationIssue {

@@ -104,6 +104,7 @@ export {
   FieldRules,
   RuleLists,
 } from "./ports/field-rules.ts";
+export { AuditLog, EncryptionKeys, type KeyPosition, type KeyRotation, RemoteServices } from "./ports/operations.ts";
 export { type ParseQuery, QueryParser, type QueryPart } from "./ports/query-parser.ts";
 export type {
   RemoteCaller,
@@ -125,7 +126,7 @@ export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transact
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
 export { orderOfSearch } from "./run/rank.ts";
 
-export { upsert } from "./run/upsert.ts";
+export { findByKey, keyValue, upsert } from "./run/upsert.ts";
 export {
   type Aggregate,
   assertGroups,

@@ -40,6 +40,20 @@ describe("docs/guides/studio.md", () => {
     expect((await read(api)).status).toBe(401);
   });
 
+  it("has an app that administrators see as another user, with an entry for each request", async () => {
+    const { api } = await guide.load<{ api: Keelson }>("view-as.ts");
+    onTestFinished(() => api.close());
+    const get = async (path: string, authorization: string) => {
+      const response = await api.fetch(new Request(`http://localhost${path}`, { headers: { authorization } }));
+      return { status: response.status, json: await response.json() };
+    };
+    expect((await get("/studio/as/ann/notes", "root")).json).toMatchObject([{ text: "Mine" }]);
+    expect((await get("/studio/as/root/notes", "ann")).status).toBe(403);
+    expect((await get("/api/audit-entries", "root")).json).toMatchObject([
+      { operation: "view-as", actorId: "root", recordId: "ann", action: "GET /notes" },
+    ]);
+  });
+
   it("names every option, and words that there are", async () => {
     const named = guide.text.match(/(?<=^\| `)\w+(?=` \|)/gm);
     expect(named).toEqual(membersOf("src/plugins/studio/index.ts", "StudioOptions"));

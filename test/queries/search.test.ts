@@ -122,6 +122,8 @@ describe.each(everyDatabase(ENTITIES, 0))("a search, on %s", (name, open) => {
       { title: "<mark>Straße</mark> &amp; Ørsted", body: "Łódź &lt;b&gt;<mark>Đuro</mark>&lt;/b&gt; Þór" },
     ]);
     expect((await ask("q=duro&_highlight=true&select=title")).list.map(({ _highlights }) => _highlights)).toEqual([{}]);
+    const sorted = await ask("q=duro&_highlight=true&select=title&_sort=-_rank,body");
+    expect(sorted.list.map(({ _highlights }) => _highlights)).toEqual([{}]);
     expect((await ask("q=duro")).list[0]).not.toHaveProperty("_highlights");
     const inProcess = await app.api.as({ id: "ann" }).post.list({ q: "duro", highlight: true, select: ["body"] });
     expect(inProcess.data).toMatchObject([{ _highlights: { body: expect.stringContaining("<mark>Đuro</mark>") } }]);

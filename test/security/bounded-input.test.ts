@@ -1,6 +1,17 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { action, embedded, entity, json, keelson, noopLogger, string, workflow } from "../../src/index.ts";
+import {
+  action,
+  embedded,
+  entity,
+  importAction,
+  json,
+  keelson,
+  noopLogger,
+  string,
+  workflow,
+} from "../../src/index.ts";
+import { createTestApp } from "../../src/testing/index.ts";
 import { freshSqliteFile } from "../support/databases.ts";
 import { type RunningApp, request, startApp } from "../support/http.ts";
 
@@ -80,6 +91,27 @@ describe("the body of a request", () => {
   it("may have that many", async () => {
     const data = Array.from({ length: 49_000 }, () => 1);
     expect((await request(running.url, "POST", "/api/notes", { body: { data } })).status).toBe(201);
+  });
+});
+
+describe("an answer about values that are wrong", () => {
+  const tagged = entity("tagged", { tags: string.array() })
+    .rules({ create: ["everyone"], read: ["everyone"] })
+    .actions({ import: importAction });
+  const bytesOf = async (path: string, body: unknown): Promise<number> => {
+    const app = createTestApp({ entities: [tagged], logger: noopLogger });
+    const answer = await app.as(null).request("POST", path, body);
+    await app.close();
+    return JSON.stringify(answer.body).length;
+  };
+
+  it("names some of the items of a list that are wrong", async () => {
+    expect(await bytesOf("/api/taggeds", { tags: Array(40_000).fill(1) })).toBeLessThan(4_000);
+    expect(await bytesOf("/api/taggeds/import", Array(10).fill({ tags: Array(4_000).fill(1) }))).toBeLessThan(12_000);
+  });
+
+  it("shows the beginning of a long name that is not known", async () => {
+    expect(await bytesOf("/api/taggeds", { tags: [], ["x".repeat(500_000)]: 1 })).toBeLessThan(1_000);
   });
 });
 

@@ -67,6 +67,12 @@ describe("the client of an instance", () => {
       tags: { connect: ["t1"], create: { name: "x" } },
       author: { update: { name: "n" } },
     });
+    const byName = { where: { name: "x" }, create: { name: "x" } };
+    void client.post.update("p1", { tags: { connectOrCreate: [byName] } });
+    // @ts-expect-error a key is compared with values, not with operators
+    void client.post.update("p1", { tags: { connectOrCreate: { ...byName, where: { name: { ne: "x" } } } } });
+    // @ts-expect-error a tag has a name
+    void client.post.update("p1", { tags: { connectOrCreate: { ...byName, create: {} } } });
     // @ts-expect-error a tag has a name
     void client.post.update("p1", { tags: { create: [{ nope: 1 }] } });
     // @ts-expect-error there is one author

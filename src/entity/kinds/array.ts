@@ -22,14 +22,33 @@ function readItems(kind: FieldKind, values: unknown): Parsed<readonly unknown[]>
   return parsed(items);
 }
 
-/** Checks items one by one, as a field of their kind is checked. */
+/** A list full of nonsense is not worth a report on every item. */
+const MOST_ISSUES = 20;
+
+/** What is read of a zod issue. */
+interface ItemIssue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly code: string;
+  readonly params?: { readonly code?: string } | undefined;
+}
+
+/** Checks items one by one, as a field of their kind is checked, until many are wrong. */
 function itemsSchema(item: FieldDefinition): z.ZodType {
   const one = item.kind.schema(item);
   const checked = item.validators.reduce(
     (schema, { test, message }) => schema.refine((value) => test(value as never) === true, { error: message }),
     one,
   );
-  return z.array(checked, { error: MESSAGE });
+  return z.array(z.unknown(), { error: MESSAGE }).transform((values, { issues }) =>
+    values.map((value, index) => {
+      if (issues.length >= MOST_ISSUES) return undefined;
+      const read = checked.safeParse(value);
+      for (const { path, message, code, params } of (read.error?.issues ?? []) as readonly ItemIssue[])
+        issues.push({ code: "custom", path: [index, ...path], message, input: value, params: { code, ...params } });
+      return read.data;
+    }),
+  );
 }
 
 /**

@@ -170,18 +170,25 @@ function checksOf(field: FieldDefinition, limit: number): Check[] {
   return checks;
 }
 
-/** Modifiers that change a text before it is checked, in the order in which they do. */
-const TEXT_CHANGES: Readonly<Record<TextChange, (text: z.ZodString) => z.ZodString>> = {
+/** What the modifiers that change a text do, in the order in which they do it. */
+const TEXT_CHANGES: Readonly<Record<TextChange, (text: string) => string>> = {
   trim: (text) => text.trim(),
   lower: (text) => text.toLowerCase(),
   upper: (text) => text.toUpperCase(),
 };
 
+/** A text as its field stores it. */
+export function changedText({ changes }: FieldDefinition, text: string): string {
+  return Object.entries(TEXT_CHANGES).reduce(
+    (changed, [name, change]) => (changes.includes(name as TextChange) ? change(changed) : changed),
+    text,
+  );
+}
+
 /** Schema of a textual field: normalise (trim, case) first, then check, so that `.trim().min(3)` refuses three spaces. */
 export function stringSchema(field: FieldDefinition, limit: number): z.ZodType {
   let base = z.string({ error: "must be a string" });
-  for (const [name, change] of Object.entries(TEXT_CHANGES))
-    if (field.changes.includes(name as TextChange)) base = change(base);
+  if (field.changes.length > 0) base = base.overwrite((text) => changedText(field, text));
   const checks = checksOf(field, limit);
   return base
     .check((ctx) => {

@@ -52,8 +52,8 @@ export interface RecordUse {
   readonly entity: AnyEntity;
   /** Its record; undefined for an action without one. */
   readonly id?: string | undefined;
-  /** How an action without a record uses the rules. */
-  readonly kind?: "create" | "list" | undefined;
+  /** How an action without a record uses the rules. @default "list" */
+  readonly kind?: "create" | "list" | "update" | "delete" | undefined;
   /** Whether callers who may use only some records may use it. @default false */
   readonly forSome?: boolean | undefined;
   readonly access: Access;

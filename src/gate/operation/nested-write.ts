@@ -1,7 +1,16 @@
 import { isObject } from "../../entity/index.ts";
 
 /** What a value under the name of a relation says about its records. */
-const VERBS: ReadonlySet<string> = new Set(["create", "connect", "disconnect", "set", "update", "upsert", "delete"]);
+const VERBS: ReadonlySet<string> = new Set([
+  "create",
+  "connect",
+  "connectOrCreate",
+  "disconnect",
+  "set",
+  "update",
+  "upsert",
+  "delete",
+]);
 
 /** Whether a value asks for writes of related records, as in `{ create: [{ sku: "a" }], connect: ["l1"] }`. */
 export function isNestedWrite(value: unknown): boolean {

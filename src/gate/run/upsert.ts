@@ -1,4 +1,4 @@
-import { type AnyEntity, type ColumnDefinition, isKeelsonError } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, changedText, isKeelsonError } from "../../entity/index.ts";
 import { BadRequestError, ConflictError, EntityNotFoundError, ValidationFailedError } from "../../kernel/index.ts";
 import type { Where } from "../condition/condition.ts";
 import type { Operation, OperationQuery } from "../operation/operation.ts";
@@ -34,10 +34,8 @@ export async function upsert(
 ): Promise<Operation> {
   await assertMayWrite(scope, entity);
   const { on, data, query, expect } = typeof input === "function" ? await input() : input;
-  const where = whereOf(entity, keyOf(scope, entity, on), data);
   for (let attempt = 1; ; attempt++) {
-    const found = await scope.run({ kind: "list", entity, query: { where, select: ["id"], limit: 1 } });
-    const id = found.records[0]?.id as string | undefined;
+    const id = await findByKey(scope, entity, on, data);
     expect?.(id);
     try {
       if (id === undefined) return await scope.run({ kind: "create", entity, data, query });
@@ -48,6 +46,23 @@ export async function upsert(
       if (!isOvertaken || attempt === ATTEMPTS || scope.isTransaction) throw error;
     }
   }
+}
+
+/**
+ * The id of the record that has the values of a unique key, of those that the caller may list.
+ * @param on A unique field, or the fields of a unique combination
+ * @throws BadRequestError for fields that are not unique together, or that the caller may not read; ValidationFailedError for a key
+ *   without a value
+ */
+export async function findByKey(
+  scope: OperationScope,
+  entity: AnyEntity,
+  on: readonly string[],
+  data: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const where = whereOf(entity, keyOf(scope, entity, on), data);
+  const { records } = await scope.run({ kind: "list", entity, query: { where, select: ["id"], limit: 1 } });
+  return records[0]?.id as string | undefined;
 }
 
 /** @throws AuthenticationError, AuthorizationError for a caller who may neither change nor create any record */
@@ -87,17 +102,24 @@ function keyOf(scope: OperationScope, entity: AnyEntity, on: readonly string[]):
 /** @throws ValidationFailedError for a key without a value */
 function whereOf(entity: AnyEntity, key: readonly ColumnDefinition[], data: UpsertInput["data"]): Where {
   const where: Record<string, unknown> = {};
-  for (const { name, kind } of key) {
-    const value = data[name];
+  for (const column of key) {
+    const value = data[column.name];
     if (value === undefined || value === null)
-      throw new ValidationFailedError({ [name]: `is needed: it finds the ${entity.name}` });
-    const read = kind.accepts(value)
-      ? undefined
-      : typeof value === "string"
-        ? kind.parse(value)
-        : kind.convert?.(value);
-    if (read?.ok === false) throw new ValidationFailedError({ [name]: read.message });
-    where[name] = { eq: read === undefined ? value : read.value };
+      throw new ValidationFailedError({ [column.name]: `is needed: it finds the ${entity.name}` });
+    where[column.name] = { eq: keyValue(column, value) };
   }
   return where;
+}
+
+/**
+ * A value of a key as it is stored, so that a record is found by what created it.
+ * @throws ValidationFailedError for a value that the column cannot have
+ */
+export function keyValue({ name, kind, field }: ColumnDefinition, given: unknown): unknown {
+  const value = typeof given === "string" && field !== undefined ? changedText(field, given) : given;
+  if (kind.accepts(value)) return value;
+  const read = typeof value === "string" ? kind.parse(value) : kind.convert?.(value);
+  if (read?.ok !== true)
+    throw new ValidationFailedError({ [name]: read?.message ?? `must be a value of ${kind.name}` });
+  return read.value;
 }

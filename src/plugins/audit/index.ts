@@ -2,13 +2,14 @@
 // no write without its entry, and no entry without its write. Not part of the specification; opt-in.
 
 import type { AnyEntity, EntityModel, EntityRulesInput } from "../../entity/index.ts";
-import { createPlugin, type Driver, type Plugin, schemaFromEntities } from "../../gate/index.ts";
+import { AuditLog, createPlugin, type Driver, type Plugin, schemaFromEntities } from "../../gate/index.ts";
 import { describeError, didYouMean, type Logger, unknownKeys } from "../../kernel/index.ts";
 import { auditEntry, ENTRY } from "./audit-entry.ts";
 import { entriesDriver } from "./entries-driver.ts";
-import { keepEntries } from "./keep-entries.ts";
+import { keepEntries, noteEntry } from "./keep-entries.ts";
 
-// Listener: changes of records become entries. Around drivers: entries only grow. Entity: auditEntry. No hooks, no services.
+// Listener: changes of records become entries. Around drivers: entries only grow. Entity: auditEntry.
+// Service: `AuditLog`. No hooks.
 
 /** Options of `audit`. */
 export interface AuditOptions {
@@ -45,12 +46,13 @@ export function audit(options: AuditOptions = {}): Plugin {
     id: "audit",
     version: "1.0.0",
     schema: schemaFromEntities([auditEntry(read)]),
-    setup({ entities: model, records, problem }) {
+    setup({ entities: model, records, problem, provide, driver }) {
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`audit: ${sentence}`);
       if (keepDays !== undefined && !(Number.isFinite(keepDays) && keepDays > 0))
         problem("audit({ keepDays }) takes a number of days above 0");
       const audited = auditedEntities(model, options, problem);
       records.onChange(keepEntries, { appliesTo: (entity) => audited.has(entity) });
+      provide(AuditLog, () => ({ note: (scope, entry) => noteEntry(driver, scope, entry) }));
       return { cleanUp: undefined as CleanUp | undefined };
     },
     wrapDriver: (driver, { entities: model }) => entriesDriver(driver, model),

@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
-import { type ChangeKind, type Driver, defaultIds, type RecordChange, type Row } from "../../gate/index.ts";
+import {
+  type AuditLog,
+  type ChangeKind,
+  type Driver,
+  defaultIds,
+  type OperationScope,
+  type RecordChange,
+  type Row,
+} from "../../gate/index.ts";
 import { ENTRY } from "./audit-entry.ts";
 
 /** What a write did to a record, as it may be kept. */
@@ -52,6 +60,25 @@ export async function keepEntries(changes: readonly RecordChange[], driver: Driv
   const entries = changes.flatMap(entryOf);
   if (entries.length === 1) await driver.create(ENTRY, entries[0] as Row);
   else if (entries.length > 1) await driver.createMany(ENTRY, entries);
+}
+
+/** Stores an entry about something that changed no record. */
+export async function noteEntry(
+  driver: Driver,
+  { principal, requestId, app }: OperationScope,
+  entry: Parameters<AuditLog["note"]>[1],
+): Promise<void> {
+  await driver.create(ENTRY, {
+    ...entry,
+    id: defaultIds.next(),
+    at: app.now(),
+    actorKind: principal.kind,
+    actorId: principal.user?.id ?? null,
+    requestId,
+    changed: [],
+    before: null,
+    after: null,
+  });
 }
 
 function entryOf({ entity, kind, id, before, after, relation, cause }: RecordChange): readonly Row[] {

@@ -81,7 +81,10 @@ async function runAll(context: RouteContext, scope: OperationScope, items: reado
         references,
       );
       scope.state.precondition = undefined; // each item says what it expects
-      const response = await context.dispatch(requestOf(context, resolved), scope, assertChange);
+      const response = await context.dispatch(requestOf(context, resolved), scope, (route: Route) => {
+        assertChange(route);
+        noteUse(scope, route);
+      });
       const answer = answerOf(response);
       left -= answer.bytes;
       if (left < 0) throw new BadRequestError(`The answers would have more than ${pageBytes} bytes; send fewer items`);
@@ -101,6 +104,13 @@ async function runAll(context: RouteContext, scope: OperationScope, items: reado
 function assertChange({ method, entity, body, transactional, action }: Route): void {
   if (entity === undefined || method === "GET" || body !== undefined || transactional !== true)
     throw new BadRequestError(`"${action}" cannot be part of a batch`);
+}
+
+/** A repetition of the batch takes the rights that its items took. */
+function noteUse({ state }: OperationScope, { entity, access, action, obeys: rules }: Route): void {
+  if (entity === undefined || access === undefined || access === "read") return;
+  const uses = action === "upsert" ? (["create", "update"] as const) : [access];
+  for (const kind of uses) state.shown?.uses.push({ entity, kind, access: kind, rules, forSome: true });
 }
 
 /** Headers of an item that mean something to its route; the caller is that of the batch. */

@@ -4,6 +4,7 @@ import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
 import {
   createPlugin,
   type Driver,
+  EncryptionKeys,
   FieldRules,
   type OperationScope,
   type Plugin,
@@ -13,6 +14,7 @@ import {
 import { getLogger, safeLogger, unknownKeys } from "../../kernel/index.ts";
 import type { AppEncryption } from "./encryption/app-keys.ts";
 import { refuseProtected } from "./encryption/protected-driver.ts";
+import { countFrom, rotateEncryptionKeys } from "./encryption/rotate-keys.ts";
 import { dropUnwritable } from "./fields/drop-unwritable.ts";
 import { judgeRecords } from "./fields/judge-records.ts";
 import { compileFieldPlans, hasFieldRules, narrowMask } from "./fields/narrow-mask.ts";
@@ -20,7 +22,7 @@ import { hashColumns, hashingDriver } from "./password/hashing-driver.ts";
 import { type PasswordColumn, passwordColumns, reportCosts } from "./password/password-cost.ts";
 import { createPasswordHasher, type PasswordHasher, type PasswordHasherOptions } from "./password/password-hasher.ts";
 import { encryptingDriver } from "./storage/encrypting-driver.ts";
-import { checkIndexes, type OnDecryptError, setUpEncryption } from "./storage/encryption-plan.ts";
+import { checkIndexes, type EncryptionPlan, type OnDecryptError, setUpEncryption } from "./storage/encryption-plan.ts";
 
 export type { AppEncryption } from "./encryption/app-keys.ts";
 
@@ -67,7 +69,7 @@ const KNOWN: Readonly<Record<keyof FieldSecurityOptions, true>> = {
   passwords: true,
 };
 
-/** Service: `PasswordHasher`, the app's own. */
+/** Services: `EncryptionKeys` in an app with encrypted fields; `PasswordHasher`, the app's own. */
 const PASSWORDS_SERVICE = "field-security.passwords";
 
 /** Field security: without it, an app with protected fields does not start. */
@@ -80,6 +82,7 @@ export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
     setup(context) {
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) context.problem(`field-security: ${sentence}`);
       const encryption = setUpEncryption(context, options);
+      if (encryption !== undefined) context.provide(EncryptionKeys, () => keysOf(context, encryption));
       const passwords = setUpPasswords(context, hasher);
       setUpFieldRules(context);
       return { encryption, passwords };
@@ -94,6 +97,25 @@ export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
     wrapHandlerDriver: (driver, _context, _scope, { passwords }) =>
       passwords.size === 0 ? driver : hashingDriver(driver, passwords, hasher),
   });
+}
+
+/** The service `EncryptionKeys`: rotation and counts on the base driver, which sees ciphertext. */
+function keysOf(
+  { driver, entities: { entities } }: PluginContext,
+  { ring, allowPlaintext }: EncryptionPlan,
+): EncryptionKeys {
+  return {
+    ids: [...new Set([...(ring.primary === null ? [] : [ring.primary]), ...ring.ids])],
+    count: (from, records) => countFrom(driver, entities, from, records),
+    rotate(resumeFrom, batchSize) {
+      const stop = new AbortController();
+      const { signal } = stop;
+      return rotateEncryptionKeys({
+        ...{ driver, ring, entities, allowPlaintext, resumeFrom, batchSize, signal },
+        onProgress: () => stop.abort(),
+      });
+    },
+  };
 }
 
 function setUpPasswords(

@@ -11,14 +11,20 @@ export function nestedSchema(relation: ResolvedRelation, form: "create" | "updat
   const { type, many, target } = relation;
   const id = jsonSchemaOf((target.columns.id as ColumnDefinition).kind);
   const each = (schema: JsonSchema): JsonSchema => (many ? { type: "array", items: schema } : schema);
-  const added = { create: each(forms.create), connect: each(id) };
+  const added = {
+    create: each(forms.create),
+    connect: each(id),
+    connectOrCreate: each(whereSchema({ create: forms.create })),
+  };
   const removed = { disconnect: many ? each(id) : { const: true } };
   const changes = many
     ? { allOf: [forms.update, { type: "object", properties: { id }, required: ["id"] }] }
     : forms.update;
   const stored = {
     ...(type === "manyToMany" ? {} : { update: each(changes) }),
-    ...(type === "hasMany" ? { upsert: each(upsertSchema(forms)), delete: each(id) } : {}),
+    ...(type === "hasMany"
+      ? { upsert: each(whereSchema({ create: forms.create, update: forms.update })), delete: each(id) }
+      : {}),
     ...(type === "hasOne" ? { delete: { const: true } } : {}),
     ...(many ? { set: each(id) } : {}),
   };
@@ -29,10 +35,7 @@ export function nestedSchema(relation: ResolvedRelation, form: "create" | "updat
   };
 }
 
-function upsertSchema({ create, update }: Forms): JsonSchema {
-  return {
-    type: "object",
-    properties: { where: { type: "object" }, create, update },
-    required: ["where", "create", "update"],
-  };
+function whereSchema(forms: Partial<Forms>): JsonSchema {
+  const properties = { where: { type: "object" }, ...forms };
+  return { type: "object", properties, required: Object.keys(properties) };
 }

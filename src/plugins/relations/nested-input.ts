@@ -9,13 +9,13 @@ import type { Limits } from "../../kernel/index.ts";
 import { BadRequestError, PreconditionRequiredError, ValidationFailedError } from "../../kernel/index.ts";
 
 /** What a nested write does to related records. */
-export type Verb = "create" | "connect" | "disconnect" | "set" | "update" | "upsert" | "delete";
+export type Verb = ("create" | "connect" | "connectOrCreate") | ("disconnect" | "set" | "update" | "upsert" | "delete");
 
 const VERBS: Readonly<Record<ResolvedRelation["type"], readonly Verb[]>> = {
-  belongsTo: ["create", "connect", "disconnect", "update"],
-  hasOne: ["create", "connect", "disconnect", "update", "delete"],
-  hasMany: ["create", "connect", "disconnect", "set", "update", "upsert", "delete"],
-  manyToMany: ["create", "connect", "disconnect", "set"],
+  belongsTo: ["create", "connect", "connectOrCreate", "disconnect", "update"],
+  hasOne: ["create", "connect", "connectOrCreate", "disconnect", "update", "delete"],
+  hasMany: ["create", "connect", "connectOrCreate", "disconnect", "set", "update", "upsert", "delete"],
+  manyToMany: ["create", "connect", "connectOrCreate", "disconnect", "set"],
 };
 
 type Data = Readonly<Record<string, unknown>>;
@@ -52,8 +52,10 @@ function checkItem(verb: Verb, many: boolean, item: unknown, path: readonly (str
       if (many && !isId(item.id)) throw wrong([...path, "id"], "must be the id of the record to change");
       return;
     case "upsert":
-      if (!isObject(item) || !isObject(item.where) || !isObject(item.create) || !isObject(item.update))
-        throw wrong(path, "takes { where, create, update }");
+      checkParts(["where", "create", "update"], item, path);
+      return;
+    case "connectOrCreate":
+      checkParts(["where", "create"], item, path);
       return;
     case "disconnect":
     case "delete":
@@ -62,6 +64,12 @@ function checkItem(verb: Verb, many: boolean, item: unknown, path: readonly (str
     default:
       if (!isId(item)) throw wrong(path, many ? "takes ids" : "takes an id");
   }
+}
+
+function checkParts(names: readonly string[], item: unknown, path: readonly (string | number)[]): void {
+  const isWhole =
+    isObject(item) && names.every((name) => isObject(item[name])) && Object.keys(item).length === names.length;
+  if (!isWhole) throw wrong(path, `takes { ${names.join(", ")} }`);
 }
 
 function isId(value: unknown): value is string | number | bigint {
@@ -150,7 +158,7 @@ export function inOrderOfIds(target: AnyEntity, writes: readonly NestedWrite[]):
 }
 
 function idOfItem(target: AnyEntity, verb: NestedWrite["verb"], item: unknown): string | undefined {
-  if (verb === "create" || verb === "upsert") return undefined;
+  if (verb === "create" || verb === "upsert" || verb === "connectOrCreate") return undefined;
   const given = verb === "update" ? (item as Data).id : item;
   return given === undefined || given === true ? undefined : idText(target, given);
 }

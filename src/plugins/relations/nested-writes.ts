@@ -22,7 +22,7 @@ import {
   refuseUnversioned,
   wrong,
 } from "./nested-input.ts";
-import { at, type Path, runNested } from "./run-nested.ts";
+import { at, type ByKey, findNested, type Path, runNested } from "./run-nested.ts";
 import { assertMayRead, type Links } from "./write-links.ts";
 
 type Data = Readonly<Record<string, unknown>>;
@@ -99,15 +99,9 @@ function planReferences(operation: Operation, writes: readonly NestedWrite[]): v
     if (operation.data[key] !== undefined || own.filter((one) => one.relation === relation).length > 1)
       throw wrong([name], `is said more than once, with ${key} or another verb`);
     const [item] = items;
-    if (verb === "create")
+    if (verb === "create" || verb === "connectOrCreate")
       operation.whenBegun(async () => {
-        const made = await runNested(operation, [name, verb], {
-          kind: "create",
-          entity: relation.target,
-          data: item as Data,
-          idOnly: true,
-        });
-        operation.data[key] = idOf(made);
+        operation.data[key] = await madeOrFound(operation, relation.target, verb, item, [name, verb]);
       });
     operation.data[key] = verb === "connect" ? item : null;
   }
@@ -120,26 +114,35 @@ function planPairs(operation: Operation, writes: readonly NestedWrite[]): readon
     .map(({ relation, verb, items }): Links => {
       const key = `${relation.name}.${verb}`;
       const mode = verb === "set" ? "set" : verb === "disconnect" ? "remove" : "add";
-      if (verb !== "create") return { relation, key, mode, ids: items };
+      if (verb !== "create" && verb !== "connectOrCreate") return { relation, key, mode, ids: items };
       const ids: string[] = [];
       operation.whenBegun(async () => {
         ids.length = 0;
         for (const [index, item] of items.entries()) {
           const path = [relation.name, verb, index];
-          ids.push(
-            idOf(
-              await runNested(operation, path, {
-                kind: "create",
-                entity: relation.target,
-                data: item as Data,
-                idOnly: true,
-              }),
-            ),
-          );
+          ids.push(await madeOrFound(operation, relation.target, verb, item, path));
         }
       });
       return { relation, key, mode, ids };
     });
+}
+
+/** The id of a record that is created, unless one is found by its key. */
+async function madeOrFound(
+  operation: Operation,
+  entity: AnyEntity,
+  verb: "create" | "connectOrCreate",
+  item: unknown,
+  path: Path,
+): Promise<string> {
+  const create = async (data: Data, to: Path, needed: readonly string[] = []): Promise<string> => {
+    const { records } = await runNested(operation, to, { kind: "create", entity, data, idOnly: true }, needed);
+    return String(records[0]?.id);
+  };
+  if (verb === "create") return create(item as Data, path);
+  const byKey = item as ByKey;
+  const found = await findNested(operation, path, entity, byKey);
+  return found ?? create(byKey.create, [...path, "create"], Object.keys(byKey.where));
 }
 
 /**
@@ -193,6 +196,8 @@ class Children {
         return this.#create(item as Data, path);
       case "connect":
         return this.#connect(item, path);
+      case "connectOrCreate":
+        return this.#connectOrCreate(item as ByKey, path);
       case "upsert":
         return this.#upsert(item as { readonly where: Data; readonly create: Data; readonly update: Data }, path);
       default: {
@@ -218,14 +223,20 @@ class Children {
     }
   }
 
-  async #create(data: Data, path: Path): Promise<void> {
+  async #create(data: Data, path: Path, needed: readonly string[] = []): Promise<void> {
     this.#refuseKey(data, path);
-    await this.#run({ kind: "create", data: { ...data, [this.#key]: this.#parent }, idOnly: true }, path);
+    await this.#run({ kind: "create", data: { ...data, [this.#key]: this.#parent }, idOnly: true }, path, needed);
   }
 
   async #connect(item: unknown, path: Path): Promise<void> {
     const id = idText(this.#relation.target, item);
     await this.#run({ kind: "update", id, data: { [this.#key]: this.#parent } }, path);
+  }
+
+  async #connectOrCreate(byKey: ByKey, path: Path): Promise<void> {
+    const id = await findNested(this.#operation, path, this.#relation.target, byKey);
+    if (id === undefined) await this.#create(byKey.create, [...path, "create"], Object.keys(byKey.where));
+    else await this.#connect(id, path);
   }
 
   async #upsert({ where, create, update }: { where: Data; create: Data; update: Data }, path: Path): Promise<void> {
@@ -271,14 +282,9 @@ class Children {
       throw wrong([...path, this.#key], "is the id of the record around it");
   }
 
-  async #run(input: Omit<OperationInput, "entity">, path: Path): Promise<Operation> {
-    const done = await runNested(this.#operation, path, { ...input, entity: this.#relation.target });
-    if (input.data !== undefined && Object.hasOwn(input.data, this.#key) && done.ignored.includes(this.#key))
-      throw at(path, new AuthorizationError(`"${this.#key}" may not be written`));
-    return done;
+  #run(input: Omit<OperationInput, "entity">, path: Path, needed: readonly string[] = []): Promise<Operation> {
+    const isLinked = input.data !== undefined && Object.hasOwn(input.data, this.#key);
+    const { target } = this.#relation;
+    return runNested(this.#operation, path, { ...input, entity: target }, isLinked ? [...needed, this.#key] : needed);
   }
-}
-
-function idOf({ records }: Operation): string {
-  return String(records[0]?.id);
 }

@@ -1,17 +1,67 @@
-import { isKeelsonError, type KeelsonError } from "../../entity/index.ts";
-import { holdBriefly, type Operation, type OperationInput } from "../../gate/index.ts";
-import { ValidationFailedError } from "../../kernel/index.ts";
+import { type AnyEntity, type ColumnDefinition, isKeelsonError, type KeelsonError } from "../../entity/index.ts";
+import {
+  findByKey,
+  holdBriefly,
+  keyValue,
+  type Operation,
+  type OperationInput,
+  type OperationScope,
+} from "../../gate/index.ts";
+import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
+import { wrong } from "./nested-input.ts";
 
 /** The place of a value in an input. */
 export type Path = readonly (string | number)[];
 
-/** Runs a nested operation; errors name their path, and so do fields that the caller may not write. */
-export async function runNested(operation: Operation, path: Path, input: OperationInput): Promise<Operation> {
-  try {
-    await holdBriefly(operation.scope);
-    const done = await operation.scope.run(input);
+/**
+ * Runs a nested operation; errors name their path, and so do fields that the caller may not write.
+ * @param needed what the write makes no sense without
+ * @throws AuthorizationError where the caller may not write that
+ */
+export function runNested(
+  operation: Operation,
+  path: Path,
+  input: OperationInput,
+  needed: readonly string[] = [],
+): Promise<Operation> {
+  return inPath(operation, path, async (scope) => {
+    const done = await scope.run(input);
+    const refused = needed.find((name) => done.ignored.includes(name));
+    if (refused !== undefined) throw new AuthorizationError(`"${refused}" may not be written`);
     for (const name of done.ignored) operation.ignored.push([...path, name].join("."));
     return done;
+  });
+}
+
+/** A record that has a unique key, and what is created where the caller sees no such record. */
+export interface ByKey {
+  readonly where: Readonly<Record<string, unknown>>;
+  readonly create: Readonly<Record<string, unknown>>;
+}
+
+/** The id of the record that has a key; undefined where it is to be created. @throws ValidationFailedError for a new record with another key */
+export async function findNested(
+  operation: Operation,
+  path: Path,
+  target: AnyEntity,
+  { where, create }: ByKey,
+): Promise<string | undefined> {
+  const names = Object.keys(where);
+  const id = await inPath(operation, [...path, "where"], (scope) => findByKey(scope, target, names, where));
+  for (const name of names) {
+    const column = target.columns[name] as ColumnDefinition;
+    const given = create[name] ?? undefined;
+    const isSame =
+      given !== undefined && column.kind.compare(keyValue(column, given), keyValue(column, where[name])) === 0;
+    if (!isSame) throw wrong([...path, "create", name], 'must be the value that "where" has');
+  }
+  return id;
+}
+
+async function inPath<T>({ scope }: Operation, path: Path, work: (scope: OperationScope) => Promise<T>): Promise<T> {
+  try {
+    await holdBriefly(scope);
+    return await work(scope);
   } catch (error) {
     throw isKeelsonError(error) ? at(path, error) : error;
   }

@@ -1,6 +1,7 @@
 // Adds remote joins: relations whose records live in another service, or are only loosely tied to this one's.
 // Specification sections 2.5, 2.6 and 4.4.
 
+import type { EntityModel } from "../../entity/index.ts";
 import {
   createPlugin,
   type IncludeTree,
@@ -9,11 +10,13 @@ import {
   type OperationScope,
   type Plugin,
   type RemoteCaller,
+  RemoteServices,
   waitBriefly,
 } from "../../gate/index.ts";
 import { unknownKeys } from "../../kernel/index.ts";
 import { checkRelations, hasRemoteRelations } from "./remote-relations.ts";
 import { scopeViewer } from "./scope-viewer.ts";
+import { createBreakers } from "./stitch/ask-batch.ts";
 import { noteOnAnswer } from "./stitch/failures.ts";
 import { completeOptions, type JoinSettings, type RemoteJoinsOptions } from "./stitch/remote-joins-options.ts";
 import { createStitcher, type Stitcher } from "./stitch/stitch.ts";
@@ -30,7 +33,7 @@ export {
 } from "./remote-relations.ts";
 export type { RemoteJoinsOptions } from "./stitch/remote-joins-options.ts";
 
-// Hooks: operation:join (records of remote relations).
+// Hooks: operation:join (records of remote relations). Service: `RemoteServices`, in an app with remote relations to services.
 
 const KNOWN: Readonly<Record<keyof RemoteJoinsOptions, true>> = {
   batchSize: true,
@@ -48,9 +51,15 @@ export function remoteJoins(options: RemoteJoinsOptions = {}): Plugin {
     id: "remote-joins",
     version: "1.0.0",
     provides: ["remote-relations"],
-    setup({ hooks, problem }) {
+    setup({ hooks, problem, provide, entities }) {
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`remoteJoins: ${sentence}`);
-      const stitcher = createStitcher(settings);
+      const breakers = createBreakers(settings);
+      const names = servicesOf(entities);
+      if (names.length > 0)
+        provide(RemoteServices, () => ({
+          states: () => names.map((name) => ({ name, state: breakers.stateOf(name) })),
+        }));
+      const stitcher = createStitcher(settings, breakers);
       hooks.on("operation:join", (operation) => join(operation, stitcher, settings), {
         appliesTo: (entity, kind) => hasRemoteRelations(entity) && givesRecords(kind),
         timeout: 0, // a stitch has a deadline of its own
@@ -58,6 +67,14 @@ export function remoteJoins(options: RemoteJoinsOptions = {}): Plugin {
     },
     start: checkRelations, // services may be registered until then
   });
+}
+
+/** Names of the services that relations lead to. */
+function servicesOf({ entities }: EntityModel): readonly string[] {
+  const named = entities.flatMap(({ relations }) =>
+    Object.values(relations).flatMap(({ remote }) => remote?.service ?? []),
+  );
+  return [...new Set(named)].sort();
 }
 
 function givesRecords(kind: OperationKind): boolean {

@@ -13,7 +13,7 @@ import { compilePlans, decide } from "./decide.ts";
 import type { Rule } from "./rule.ts";
 import { createFieldRules, createRouteRules, createRuleLists } from "./rule-services.ts";
 import { createRuleTable } from "./rule-table.ts";
-import { hasOwnerColumn, setOwner } from "./set-owner.ts";
+import { namesOwner, setOwner } from "./set-owner.ts";
 
 export { filterReadableFields } from "./filter-readable-fields.ts";
 export { filterWritableFields } from "./filter-writable-fields.ts";
@@ -32,7 +32,7 @@ export {
 } from "./rule.ts";
 
 // Policy: rules of entities and actions. Hooks: route:authorize (endpoints with rules),
-// operation:normalize (the owner's column on create and update).
+// operation:normalize (the owner on create and update).
 
 /** Options of the `rules` plugin. */
 export interface RulesOptions {
@@ -77,7 +77,7 @@ export function rules(options: RulesOptions = {}): Plugin {
       });
       hooks.on("route:authorize", ofRoutes.authorize);
       hooks.on("operation:normalize", setOwner, {
-        appliesTo: (entity, kind) => (kind === "create" || kind === "update") && hasOwnerColumn(entity),
+        appliesTo: namesOwner,
         timeout: 0, // it may ask read rules, which have limits of their own
       });
     },

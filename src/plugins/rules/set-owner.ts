@@ -1,14 +1,15 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import { asReader, isNestedWrite, type Operation, type Where } from "../../gate/index.ts";
+import { asReader, isNestedWrite, type Operation, type OperationKind, type Where } from "../../gate/index.ts";
 import { AuthenticationError, AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 import { isIdentified, ownerKeyOf } from "./rule.ts";
 
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 
-/** Whether an entity has an owner whose id is a column that callers could write. */
-export function hasOwnerColumn(entity: AnyEntity): boolean {
+/** Whether a write could name the owner of a record: a column does, or the record's own id where the caller gives it. */
+export function namesOwner(entity: AnyEntity, kind: OperationKind): boolean {
   const key = ownerKeyOf(entity);
-  return key !== undefined && key !== "id";
+  if (kind === "create") return key !== undefined && (key !== "id" || entity.idsFrom === "caller");
+  return kind === "update" && key !== undefined && key !== "id";
 }
 
 /**
@@ -20,7 +21,7 @@ export function setOwner(operation: Operation): void | Promise<void> {
   const { principal, entity, data, kind, scope } = operation;
   if (principal.kind === "system") return;
   const key = ownerKeyOf(entity) as string;
-  if (takeNestedOwner(operation, key)) return;
+  if (key !== "id" && takeNestedOwner(operation, key)) return;
   const sent = Object.hasOwn(data, key) ? data[key] : undefined;
   const read = typeof sent === "number" ? entity.columns[key]?.kind.convert?.(sent) : undefined;
   const given = read?.ok === true ? read.value : sent; // ids of whole numbers are numbers on the wire
@@ -50,20 +51,23 @@ export function setOwner(operation: Operation): void | Promise<void> {
 
 /**
  * Reads the owner out of a nested write, so that `{ user: { connect: "u1" } }` is the same as `{ userId: "u1" }`. An owner that
- * is created with the record is never the caller, so only an administrator may do that.
- * @returns whether the owner is created
+ * may be created with the record is not the caller, so only an administrator may do that.
+ * @returns whether the owner may be created
  */
 function takeNestedOwner({ principal, entity, data }: Operation, key: string): boolean {
   const relation = entity.ownedBy as string;
   const given = data[relation];
   if (principal.kind === "system" || !isNestedWrite(given)) return false;
   const { connect, disconnect, ...others } = given as Readonly<Record<string, unknown>>;
-  const said = [connect, disconnect, others.create, data[key]].filter((value) => value !== undefined);
+  const made = others.create ?? others.connectOrCreate;
+  const said = [connect, disconnect, others.create, others.connectOrCreate, data[key]].filter(
+    (value) => value !== undefined,
+  );
   if (said.length > 1)
     throw new ValidationFailedError([
       { path: [relation], code: "custom", message: `is said more than once, with ${key}` },
     ]);
-  if (others.create !== undefined) {
+  if (made !== undefined) {
     if (principal.isAdmin) return true;
     throw principal.user === null ? new AuthenticationError() : new AuthorizationError();
   }

@@ -10,15 +10,15 @@ const LOOKED_THROUGH = 2_000;
 const ASCII = /^[\x20-\x7e]+$/;
 const TOKEN = /[\p{L}\p{N}\p{M}]+/gu;
 
-/** Adds to records where a search found its words, in the fields that all records show: HTML with `<mark>`. */
+/** Adds to records where a search found its words, in selected fields that all records show: HTML with `<mark>`. */
 export function addHighlights({ entity, query, records, scope }: Operation): void {
-  const { search, highlight } = query;
+  const { search, highlight, select } = query;
   if (!highlight || search === undefined || !isSearchable(entity)) return;
   const words = wordsOf(search);
   const { readable, readablePerRow } = scope.access.mask(entity);
   const isHidden = (name: string): boolean =>
     scope.principal.kind !== "system" && (!readable.has(name) || readablePerRow?.has(name) === true);
-  const names = Object.keys(entity.fields).filter(
+  const names = (select ?? Object.keys(entity.fields)).filter(
     (name) => entity.fields[name]?.search !== undefined && !isHidden(name),
   );
   for (const record of records) {

@@ -1,7 +1,7 @@
 import type { JsonSchema, Operator } from "../../entity/index.ts";
 
 /** What the page knows about an app: what its caller may see and do, and nothing else. Plain JSON data. */
-export interface AppDocument {
+export interface AppDocument extends Partial<AdminPaths> {
   readonly title: string;
   readonly caller: CallerDescription;
   /** Absolute path of the API's root. */
@@ -11,7 +11,17 @@ export interface AppDocument {
   /** Absolute paths of routes that are not an entity's; absent where the caller may not use them. */
   readonly health?: string;
   readonly workflowRuns?: string;
+  /** Id of the user as whom an administrator sees the app, who may read only. */
+  readonly viewedAs?: string;
   readonly limits: { readonly pageSize: number; readonly maxPageSize: number; readonly bulk: number };
+}
+
+/** Absolute paths of the studio's routes for administrators, where the app has what they are about. */
+export interface AdminPaths {
+  readonly keys: string;
+  readonly services: string;
+  /** The description of the app as another user sees it is below this path, under their id. */
+  readonly viewAs: string;
 }
 
 /** Who the app takes the caller for. */

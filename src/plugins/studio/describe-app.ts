@@ -4,6 +4,7 @@ import { type OperationScope, type PluginContext, QueryParser, type Route } from
 import { routeSegment } from "../../kernel/index.ts";
 import type {
   ActionDescription,
+  AdminPaths,
   AppDocument,
   ChartDescription,
   EntityDescription,
@@ -19,6 +20,10 @@ import { describeFields, titleField } from "./describe-fields.ts";
 export interface DocumentParts {
   readonly title: string;
   readonly charts: readonly ChartDescription[];
+  /** Paths for administrators, below the studio's, where there are such routes. */
+  readonly admin: Partial<Record<keyof AdminPaths, string>>;
+  /** Whether the caller reads only, because an administrator sees the app as they do. */
+  readonly isView?: boolean | undefined;
 }
 
 /** Where the routes are: those of entities, and those of plugins. */
@@ -30,7 +35,7 @@ export interface Place {
 /** The document for the caller of a scope. The gate decides about each entity, field, relation and route. */
 export async function describeApp(
   context: PluginContext,
-  { title, charts }: DocumentParts,
+  { title, charts, admin, isView = false }: DocumentParts,
   scope: OperationScope,
   { root, base }: Place,
 ): Promise<AppDocument> {
@@ -55,13 +60,15 @@ export async function describeApp(
       const { right, rules: deciding } = await mayUse(route);
       const verb = verbOf(route, entity);
       if (verb !== undefined && deciding !== undefined) rules[verb] = deciding;
-      if (right !== undefined) usable.push({ route, right });
+      if (right !== undefined && !(isView && route.method !== "GET")) usable.push({ route, right });
     }
     if (usable.length === 0) continue;
     const description = await describeEntity(context, entity, usable, scope);
-    described.push(isAdmin ? { ...description, rules } : description);
+    const actions = isView ? [] : description.actions;
+    described.push({ ...description, actions, ...(isAdmin ? { rules } : {}) });
   }
   const other = async (path: string): Promise<boolean> => {
+    if (isView && path.startsWith("/health")) return false;
     const route = routes.list().find((one) => one.method === "GET" && one.path === path);
     return route !== undefined && (await mayUse(route)).right !== undefined;
   };
@@ -73,12 +80,17 @@ export async function describeApp(
     charts: charts.filter((chart) => isUsable(chart, described)),
     ...((await other("/health/ready")) ? { health: `${base}/health/ready` } : {}),
     ...((await other("/workflow-runs/:id")) ? { workflowRuns: `${root}/workflow-runs` } : {}),
+    ...(isView ? { viewedAs: String(user?.id) } : isAdmin ? pathsOf(admin, base) : {}),
     limits: {
       pageSize: config.limits.pageSize,
       maxPageSize: config.limits.maxPageSize,
       bulk: config.limits.bulk,
     },
   };
+}
+
+function pathsOf(admin: DocumentParts["admin"], base: string): Partial<AdminPaths> {
+  return Object.fromEntries(Object.entries(admin).map(([name, path]) => [name, base + path]));
 }
 
 /** Milliseconds after which others get their turn: an app may have hundreds of entities. */

@@ -2,14 +2,17 @@
 // says what the caller may see and do; everything else that the page does is a request to the API. Not part of the specification; opt-in.
 
 import { type RuleRef, ruleName } from "../../entity/index.ts";
-import { createPlugin, type Plugin, type PluginContext, type RouteContext } from "../../gate/index.ts";
+import { AuditLog, createPlugin, type Plugin, type PluginContext, type RouteContext } from "../../gate/index.ts";
 import { didYouMean, Reply, unknownKeys } from "../../kernel/index.ts";
 import type { ChartDescription } from "./app-document.ts";
 import { describeApp, namesOf } from "./describe-app.ts";
 import { type LoginOptions, loginForm } from "./login.ts";
+import { addOperationRoutes, operationsOf, PRIVATE } from "./operations.ts";
 import { sendAsset, studioPage } from "./serve-page.ts";
+import { addViewRoutes, readingDriver, type ViewAs } from "./view-as.ts";
 
-// No hooks, no services. Routes: GET /studio, its files, and GET /studio/app.json; none in production unless `rules` says who.
+// No hooks, no services. Routes: GET /studio, its files, and GET /studio/app.json; for administrators those of operations.ts and
+// view-as.ts. None in production unless `rules` says who. Around drivers, with `viewAs`: nothing is written while a user is viewed.
 
 /** Options of `studio`. */
 export interface StudioOptions {
@@ -29,6 +32,12 @@ export interface StudioOptions {
   readonly charts?: readonly ChartDescription[] | undefined;
   /** Words of the page in another language, by key. @default English */
   readonly words?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Lets administrators see the app as another user: who has an id, as `getUser` would say it. They read with that user's
+   * rights and change nothing, and each request leaves an entry in the log of `audit()`, which the app needs for it.
+   * @default not possible
+   */
+  readonly viewAs?: ViewAs | undefined;
   /** Origin of the API that the page works with, when it is another one, such as "https://api.example". @default this app */
   readonly api?: string | undefined;
 }
@@ -40,6 +49,7 @@ const KNOWN: Readonly<Record<keyof StudioOptions, true>> = {
   login: true,
   charts: true,
   words: true,
+  viewAs: true,
   api: true,
 };
 
@@ -54,6 +64,8 @@ export function studio(options: StudioOptions = {}): Plugin {
     id: "studio",
     version: "1.0.0",
     requires: ["rules"],
+    after: ["audit", "field-security", "remote-joins"],
+    ...(options.viewAs === undefined ? {} : { wrapDriver: readingDriver }),
     setup(context) {
       for (const sentence of problemsOf(options, context)) context.problem(`studio: ${sentence}`);
       if (options.rules !== undefined || !context.config.production) addRoutes(context, options);
@@ -61,12 +73,14 @@ export function studio(options: StudioOptions = {}): Plugin {
   });
 }
 
-function problemsOf(options: StudioOptions, { entities: model }: PluginContext): readonly string[] {
-  const { path = "/studio", charts = [], login, api } = options;
+function problemsOf(options: StudioOptions, { entities: model, has }: PluginContext): readonly string[] {
+  const { path = "/studio", charts = [], login, api, viewAs } = options;
   const problems = [...unknownKeys(options, Object.keys(KNOWN))];
   if (!/^(\/[\w-]+)+$/.test(path)) problems.push(`the path "${path}" must begin with / and not end with it`);
   if (api !== undefined && (!URL.canParse(api) || new URL(api).origin !== api))
     problems.push(`api takes an origin such as "https://api.example", and not "${api}"`);
+  if (viewAs !== undefined && !has(AuditLog))
+    problems.push("viewAs needs the plugin audit(): what administrators see as another user is written down");
   const names = model.entities.map(({ name }) => name);
   for (const { entity: name, group, measure } of charts) {
     const entity = model.get(name);
@@ -82,7 +96,7 @@ function problemsOf(options: StudioOptions, { entities: model }: PluginContext):
 
 /** The page belongs to everyone, because a browser opens it before its user has a token; the document does not. */
 function addRoutes(context: PluginContext, options: StudioOptions): void {
-  const { path = "/studio", title = "Studio", login, charts = [], words = {}, api } = options;
+  const { path = "/studio", title = "Studio", login, charts = [], words = {}, api, viewAs } = options;
   const { routes } = context;
   const hidden = { method: "GET", describe: () => undefined };
   const open = { ...hidden, rules: ["everyone"] };
@@ -95,16 +109,29 @@ function addRoutes(context: PluginContext, options: StudioOptions): void {
       return studioPage({ title, path, api, login: form, words });
     },
   });
+  const { keys, services } = operationsOf(context);
+  const admin = {
+    ...(keys ? { keys: `${path}/keys` } : {}),
+    ...(services ? { services: `${path}/services` } : {}),
+    ...(viewAs === undefined ? {} : { viewAs: `${path}/as` }),
+  };
+  const parts = { title, charts, admin };
+  const rules = options.rules?.flat().map(ruleName);
   routes.add({
     ...hidden,
     path: `${path}/app.json`,
-    rules: (options.rules ?? ["everyone"]).flat().map(ruleName),
+    rules: rules ?? ["everyone"],
     action: "studio-app",
     async handler({ scope, root, request }: RouteContext) {
       const place = { root, base: request.base ?? "" };
-      return new Reply(200, await describeApp(context, { title, charts }, scope, place), PRIVATE);
+      return new Reply(200, await describeApp(context, parts, scope, place), PRIVATE);
     },
   });
+  addOperationRoutes(context, path, rules ?? ["admin"]);
+  if (viewAs !== undefined)
+    addViewRoutes(context, path, rules ?? ["admin"], viewAs, (scope, place) =>
+      describeApp(context, { ...parts, isView: true }, scope, place),
+    );
   routes.add({
     ...open,
     path: `${path}/:file`,
@@ -112,6 +139,3 @@ function addRoutes(context: PluginContext, options: StudioOptions): void {
     handler: ({ params, request }: RouteContext) => sendAsset(params.file as string, request.headers["if-none-match"]),
   });
 }
-
-/** It is the caller's own, and changes with the rules. */
-const PRIVATE = Object.freeze({ "cache-control": "private, no-store" });

@@ -8,7 +8,13 @@ import {
   type RelationDefinition,
 } from "../../entity/index.ts";
 import { type FieldMask, isNestedWrite, type Operation } from "../../gate/index.ts";
-import { BadRequestError, nearest, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
+import {
+  BadRequestError,
+  nearest,
+  shownName,
+  ValidationFailedError,
+  type ValidationIssue,
+} from "../../kernel/index.ts";
 import { type Reference, referencesOf } from "./check-references.ts";
 import { type CheckedColumns, compileColumn, type InputColumn, MAX_UNKNOWN } from "./check-values.ts";
 
@@ -173,7 +179,7 @@ function unknownKey({ keys }: InputPlan, name: string, writable: ReadonlySet<str
   const links = [...keys].filter(([, { kind }]) => kind === "links").map(([link]) => link);
   const near = nearest(name, [...writable, ...links]);
   const hint = near === undefined ? "" : `; did you mean "${near}"?`;
-  return { path: [name], code: "unrecognized_keys", message: `is not a field${hint}` };
+  return { path: [shownName(name)], code: "unrecognized_keys", message: `is not a field${hint}` };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { AnyEntity, JsonSchema } from "../../entity/index.ts";
+import type { AnyEntity } from "../../entity/index.ts";
 import {
   FieldChecks,
   type FieldReader,
@@ -10,38 +10,11 @@ import {
   type RouteDescription,
 } from "../../gate/index.ts";
 import { describeError, EntityNotFoundError } from "../../kernel/index.ts";
-import type { WorkflowStatus } from "./definition/workflow.ts";
 import { RUN } from "./engine/stored-run.ts";
 import type { RunReport, WorkflowEngine } from "./engine/workflow-engine.ts";
 import { readableOnly } from "./readable-only.ts";
 import type { OutputFields } from "./register-workflows.ts";
-
-const STATUSES: Readonly<Record<WorkflowStatus, true>> = {
-  pending: true,
-  running: true,
-  completed: true,
-  compensating: true,
-  compensated: true,
-  compensation_failed: true,
-  needs_attention: true,
-};
-
-const TEXT: JsonSchema = Object.freeze({ type: "string" });
-const MOMENT: JsonSchema = Object.freeze({ type: "string", format: "date-time" });
-const REPORT: JsonSchema = Object.freeze({
-  type: "object",
-  required: ["id", "name", "status", "startedAt", "updatedAt"],
-  properties: {
-    id: TEXT,
-    name: TEXT,
-    status: { type: "string", enum: Object.keys(STATUSES) },
-    startedAt: MOMENT,
-    updatedAt: MOMENT,
-    failedStep: TEXT,
-    error: { type: "object", required: ["code", "message"], properties: { code: TEXT, message: TEXT } },
-    result: { description: "What the last step gave, when the run has completed." },
-  },
-});
+import { REPORT } from "./report-schema.ts";
 
 /** What documentation says about the report of a run. */
 function describeReport(): RouteDescription {

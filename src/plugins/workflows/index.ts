@@ -3,6 +3,7 @@
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import { createPlugin, type Plugin, schemaFromEntities, WorkflowRunner } from "../../gate/index.ts";
 import { unknownKeys, WorkflowFailedError } from "../../kernel/index.ts";
+import { addListRoute } from "./add-list-route.ts";
 import { addReportRoute } from "./add-report-route.ts";
 import type { WorkflowBuilder, WorkflowDefinition, WorkflowResult } from "./definition/workflow.ts";
 import { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
@@ -37,7 +38,7 @@ export type { ExecuteOptions, RunOptions } from "./execute-workflow.ts";
 export { executeWorkflow, runWorkflow } from "./execute-workflow.ts";
 export { haveWorkflows } from "./register-workflows.ts";
 
-// No hooks. Routes: GET /workflow-runs/:id, with a journal.
+// No hooks. Routes: GET /workflow-runs and GET /workflow-runs/:id, with a journal.
 
 /** Options of `workflows`. */
 export interface WorkflowsOptions {
@@ -89,7 +90,10 @@ export function workflows(options: WorkflowsOptions = {}): Plugin {
       context.provide(WorkflowRunner, () => runnerOf(engine, known, keepsJournal));
       const own = createAppWorkflows(engine, context.config.limits);
       context.provide(ENGINE_SERVICE, () => own);
-      if (keepsJournal) addReportRoute(context, engine, outputs);
+      if (keepsJournal) {
+        addListRoute(context);
+        addReportRoute(context, engine, outputs);
+      }
       return { engine, known, own };
     },
     start({ log, entities, runAs, clientFor }, { engine, known, own }) {

@@ -4,7 +4,7 @@ import { entityOf } from "../model.ts";
 import { nestedCreate, nestedUpdate, nests } from "./nested.ts";
 import { INVALID, type Outcome, refused, type Setting } from "./outcome.ts";
 import { passes, reachOf } from "./rules.ts";
-import { filterable, listed, readableReach } from "./shown.ts";
+import { isKeyOf, listed } from "./shown.ts";
 import { rowOf, rowsOf } from "./world.ts";
 import { create, remove, update } from "./writes.ts";
 
@@ -17,9 +17,7 @@ export function upsert(setting: Setting, { on, data, include }: Of<"upsert">, id
   const mayUpdate = reachOf(entity, entity.rules.update, by, "stored") !== "none";
   if (!mayUpdate && reachOf(entity, entity.rules.create, by, "create") === "none") return [refused(by)];
   const [key = ""] = on;
-  const field = entity.fields.find((one) => one.name === key);
-  const isKey =
-    on.length === 1 && field?.unique && filterable(entity, field, by) && readableReach(entity, field, by) === "all";
+  const isKey = on.length === 1 && isKeyOf(entity, key, by);
   const value = data[key] ?? null;
   const wrong = isKey && typeof value === "string" ? [] : [INVALID];
   if (reachOf(entity, entity.rules.read, by, "list") === "none") return [refused(by), ...wrong];

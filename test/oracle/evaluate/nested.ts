@@ -4,10 +4,10 @@
  */
 import type { Call, EntityModel, Input, Json, JsonObject, RelationModel, Row } from "../model.ts";
 import { entityOf, keyOf, relationOf } from "../model.ts";
-import type { Links } from "./input.ts";
+import { type Links, ownerKey } from "./input.ts";
 import type { Outcome, Setting } from "./outcome.ts";
 import { allowed, passes, reachOf } from "./rules.ts";
-import { listed } from "./shown.ts";
+import { isKeyOf, listed } from "./shown.ts";
 import { treeTest } from "./trees.ts";
 import { rowOf, rowsOf, type World } from "./world.ts";
 import { answer, create, remove, update } from "./writes.ts";
@@ -132,10 +132,9 @@ export class Work {
       for (const [word, given] of Object.entries(words)) {
         const items = listOf(given);
         const mode = word === "set" ? "set" : word === "disconnect" ? "remove" : "add";
-        const chosen =
-          word === "create"
-            ? items.map((one) => this.create(target, one as Input, ids).row.id as string)
-            : (items as string[]);
+        const chosen = MAKES.includes(word)
+          ? items.map((one) => this.#made(target, word, one, ids))
+          : (items as string[]);
         links.push([relation, [...new Set(chosen)], mode]);
       }
     }
@@ -144,13 +143,42 @@ export class Work {
       const key = keyOf(relation);
       const own = Object.entries(words).filter(([word]) => word !== "update");
       if (own.length > 1 || (own.length > 0 && plain[key] !== undefined)) throw REFUSED;
+      // Who is found may be the caller, but whether it is, depends on the key: only administrators name owners in this way.
+      if ("connectOrCreate" in words && key === ownerKey(entity) && this.#setting.by?.role !== "admin") throw REFUSED;
       for (const [word, given] of own)
-        if (word === "create")
-          plain[key] = this.create(entityOf(this.#setting.model, relation.target), given as Input, ids).row
-            .id as string;
+        if (MAKES.includes(word))
+          plain[key] = this.#made(entityOf(this.#setting.model, relation.target), word, given as Json, ids);
         else plain[key] = word === "connect" ? (given as string) : null;
     }
     return { plain, links, nested };
+  }
+
+  /** The id of a record that is created, or found by its key. */
+  #made(target: EntityModel, word: string, item: Json, ids: Ids): string {
+    const found = word === "create" ? undefined : this.#byKey(target, item as JsonObject);
+    const data = (word === "create" ? item : (item as JsonObject).create) as Input;
+    if (found !== undefined) return found;
+    const { id } = this.create(target, data, ids).row;
+    this.#assertKept(target, id as string, word === "create" ? {} : ((item as JsonObject).where as JsonObject));
+    return id as string;
+  }
+
+  /** The record that has a unique key, of those in a list of the caller; a new one would have the same key. */
+  #byKey(target: EntityModel, { where, create: made }: JsonObject): string | undefined {
+    const setting = this.at(target);
+    const [key = "", ...others] = Object.keys(where as JsonObject);
+    const value = (where as JsonObject)[key];
+    if (others.length > 0 || !isKeyOf(target, key, setting.by) || typeof value !== "string") throw REFUSED;
+    if (reachOf(target, target.rules.read, setting.by, "list") === "none") throw REFUSED;
+    if ((made as JsonObject)[key] !== value) throw REFUSED;
+    const found = rowsOf(this.world, target.name).find((row) => row[key] === value && listed(setting, target, row));
+    return found?.id as string | undefined;
+  }
+
+  /** A caller who may not write the key would make records that are never found. */
+  #assertKept(target: EntityModel, id: string, where: JsonObject): void {
+    const row = rowOf(this.world, target.name, id);
+    if (Object.entries(where).some(([name, value]) => row?.[name] !== value)) throw REFUSED;
   }
 
   /**
@@ -197,6 +225,13 @@ export class Work {
         const id = chosen();
         this.#assertOwn(children, id);
         this.take(remove(this.at(target), { do: "delete", id }));
+        return;
+      }
+      case "connectOrCreate": {
+        const { where, create: made } = item as { where: JsonObject; create: Input };
+        const found = this.#byKey(target, item as JsonObject);
+        if (found !== undefined) this.update(target, found, { [key]: parent }, ids);
+        else this.#assertKept(target, this.create(target, { ...made, [key]: parent }, ids).row.id as string, where);
         return;
       }
       case "upsert": {
@@ -264,6 +299,9 @@ interface Children {
   readonly isOne: boolean;
 }
 
+/** Words that may make a record. */
+const MAKES: readonly string[] = ["create", "connectOrCreate"];
+
 const listOf = (given: Json | undefined): readonly Json[] => (Array.isArray(given) ? given : [given as Json]);
 
 interface Item {
@@ -278,7 +316,7 @@ function inOrder(words: JsonObject): readonly Item[] {
   );
   const idOf = ({ word, item }: Item): string | undefined => {
     const id = word === "update" && isObject(item) ? item.id : item;
-    return word !== "create" && word !== "upsert" && typeof id === "string" ? id : undefined;
+    return !MAKES.includes(word) && word !== "upsert" && typeof id === "string" ? id : undefined;
   };
   const named = items.filter((one) => idOf(one) !== undefined);
   named.sort((a, b) => ((idOf(a) as string) < (idOf(b) as string) ? -1 : idOf(a) === idOf(b) ? 0 : 1));

@@ -32,6 +32,12 @@ export function showsField(view: View, entity: EntityModel, field: FieldModel, r
 export const filterable = (entity: EntityModel, field: FieldModel, by: Principal): boolean =>
   readableReach(entity, field, by) !== "none" && field.encrypted !== "plain" && !needsCode(field.readable, entity, by);
 
+/** Whether records are found by the value of a field, which no two of them share. */
+export function isKeyOf(entity: EntityModel, name: string, by: Principal): boolean {
+  const field = entity.fields.find((one) => one.name === name);
+  return (field?.unique && filterable(entity, field, by) && readableReach(entity, field, by) === "all") === true;
+}
+
 /** Whether a list of the caller has this record in it. */
 export const listed = ({ model, world, by }: View, entity: EntityModel, row: Row): boolean =>
   isLive(entity, row) && passes(model, world, entity, row, entity.rules.read, by, "list");

@@ -1,4 +1,5 @@
 /** Random writes of related records, as parts of a body. */
+import { uniqueFields } from "../evaluate/combined.ts";
 import { relatedTo } from "../evaluate/conditions.ts";
 import { evaluate } from "../evaluate/evaluate.ts";
 import { rowOf, rowsOf } from "../evaluate/world.ts";
@@ -63,7 +64,7 @@ function wordsOf(making: Making, relation: RelationModel, id: string | undefined
   const target = entityOf(making.model, relation.target);
   const isToOne = relation.kind === "belongsTo" || relation.kind === "selfRef";
   if (isToOne) {
-    const words = id === undefined ? (["create", "create", "connect", "update"] as const) : TO_ONE;
+    const words = id === undefined ? (["create", "connect", ...FOUND, "update"] as const) : TO_ONE;
     const word = random.pick(words);
     return {
       [word]: oneOf(making, target, relation, word, id, depth),
@@ -71,11 +72,11 @@ function wordsOf(making: Making, relation: RelationModel, id: string | undefined
     };
   }
   if (relation.kind === "hasOne") {
-    const word = random.pick(id === undefined ? (["create", "connect"] as const) : HAS_ONE);
+    const word = random.pick(id === undefined ? (["create", "connect", ...FOUND] as const) : HAS_ONE);
     return { [word]: oneOf(making, target, relation, word, id, depth) };
   }
   const isPairs = relation.kind === "manyToMany";
-  const all = isPairs ? PAIRS : id === undefined ? (["create", "create", "connect"] as const) : HAS_MANY;
+  const all = isPairs ? PAIRS : id === undefined ? (["create", "create", "connect", ...FOUND] as const) : HAS_MANY;
   const words = [...new Set([random.pick(all), ...(random.chance(0.2) ? [random.pick(all)] : [])])];
   return Object.fromEntries(
     words.map((word) => {
@@ -91,10 +92,22 @@ function wordsOf(making: Making, relation: RelationModel, id: string | undefined
   );
 }
 
-const TO_ONE = ["create", "connect", "disconnect", "update", "update"] as const;
-const HAS_ONE = ["create", "connect", "disconnect", "update", "delete"] as const;
-const HAS_MANY = ["create", "create", "connect", "disconnect", "set", "update", "update", "upsert", "delete"] as const;
-const PAIRS = ["create", "connect", "connect", "disconnect", "set"] as const;
+const FOUND = ["connectOrCreate", "connectOrCreate"] as const;
+const TO_ONE = ["create", "connect", ...FOUND, "disconnect", "update", "update"] as const;
+const HAS_ONE = ["create", "connect", ...FOUND, "disconnect", "update", "delete"] as const;
+const HAS_MANY = [
+  "create",
+  "create",
+  "connect",
+  ...FOUND,
+  "disconnect",
+  "set",
+  "update",
+  "update",
+  "upsert",
+  "delete",
+] as const;
+const PAIRS = ["create", "connect", "connect", ...FOUND, "disconnect", "set"] as const;
 
 /** One item of a word: what is created or changed, or an id. */
 function oneOf(
@@ -127,6 +140,8 @@ function oneOf(
   switch (word) {
     case "create":
       return body(true);
+    case "connectOrCreate":
+      return byKey(there, body(true));
     case "update": {
       const of = related();
       return isMany ? { id: of, ...body(false, of) } : body(false, of);
@@ -156,4 +171,14 @@ function whereOne({ random, world }: Making, target: EntityModel): JsonObject {
   if (field === undefined || rows.length === 0)
     return random.chance(0.3) ? {} : { id: rows.length === 0 ? "none" : String(random.pick(rows).id) };
   return { [field.name]: (random.pick(rows)[field.name] ?? null) as Json };
+}
+
+/** A key that some record has, or the one of a new record. */
+function byKey({ random, world, entity }: Making, create: JsonObject): JsonObject {
+  const keys = uniqueFields(entity);
+  const name = keys.length > 0 && random.chance(0.97) ? random.pick(keys) : random.pick(entity.fields).name;
+  const rows = rowsOf(world, entity.name);
+  const value = (rows.length > 0 && random.chance(0.6) ? random.pick(rows)[name] : create[name]) ?? null;
+  const where = { [name]: value, ...(random.chance(0.01) && { id: "none" }) };
+  return { where, create: random.chance(0.98) ? { ...create, [name]: value } : create };
 }

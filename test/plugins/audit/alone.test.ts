@@ -10,7 +10,7 @@ describe("audit alone", () => {
   it("brings an entity, and no hooks or services", async () => {
     const kernel = await boot().use(audit());
     expect(kernel.model.get("auditEntry")).toBeDefined();
-    expect(kernel.seen).toMatchObject({ services: [], routes: [], requires: [], problems: [] });
+    expect(kernel.seen).toMatchObject({ services: ["audit.log"], routes: [], requires: [], problems: [] });
     expect(kernel.seen.hooks).toEqual([]);
     await kernel.close();
   });

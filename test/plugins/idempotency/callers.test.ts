@@ -1,4 +1,6 @@
-import { memoryDriver } from "keelson";
+import { defineRule, entity, memoryDriver, string } from "keelson";
+import { idempotency } from "keelson/idempotency";
+import { createTestApp } from "keelson/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { request } from "../../support/http.ts";
 import { orderApp, sameAnswer } from "./order-app.ts";
@@ -120,5 +122,32 @@ describe("rules", () => {
     expect((await pay()).json).toMatchObject({ note: "hidden", customer: { name: "ann" } });
     app.callers.clear();
     expect((await pay()).status).toBe(403);
+  });
+});
+
+describe("the answer to a batch", () => {
+  const clerk = defineRule("callersClerk", ({ user }) => user?.role === "clerk");
+  const parcel = entity("parcel", { code: string.unique() }).rules({
+    read: ["authenticated"],
+    create: [clerk],
+    update: [clerk],
+    delete: [clerk],
+  });
+
+  it.each([
+    ["creates", { method: "POST", path: "/parcels", body: { code: "c" } }],
+    ["creates or changes by a key", { method: "PUT", path: "/parcels?_on=code", body: { code: "a" } }],
+    ["changes", { method: "PATCH", path: "/parcels/p", body: { code: "b" } }],
+    ["deletes", { method: "DELETE", path: "/parcels/p" }],
+  ])("does not come again to a caller who may not do any more what it %s", async (_, item) => {
+    const { as, close } = createTestApp({
+      entities: [parcel],
+      driver: memoryDriver({ parcel: [{ id: "p", code: "a" }] }),
+      plugins: [idempotency()],
+    });
+    const send = async (role: string | undefined) =>
+      (await as({ id: "ann", role }).request("POST", "/api/batch", [item], { "idempotency-key": key })).status;
+    expect([await send("clerk"), await send("clerk"), await send(undefined)]).toEqual([200, 200, 403]);
+    await close();
   });
 });

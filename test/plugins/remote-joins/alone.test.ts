@@ -14,7 +14,7 @@ describe("remoteJoins alone", () => {
   it("adds one hook, and provides remote relations", async () => {
     const { seen } = await boot().given("customers", service).use(remoteJoins());
     expect(seen).toEqual({
-      services: [],
+      services: ["remote-joins.services"],
       hooks: ["operation:join"],
       routes: [],
       requires: [],

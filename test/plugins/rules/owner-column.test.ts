@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import { belongsTo, entity, isKeelsonError, string } from "../../../src/entity/index.ts";
+import { belongsTo, entity, hasMany, isKeelsonError, string } from "../../../src/entity/index.ts";
 import { createApp, createPlugin } from "../../../src/gate/index.ts";
 import { noopLogger, type User } from "../../../src/kernel/index.ts";
-import { bulkUpdateAction } from "../../../src/plugins/actions/index.ts";
+import { bulkUpdateAction, cloneAction, importAction } from "../../../src/plugins/actions/index.ts";
 import { rules } from "../../../src/plugins/rules/index.ts";
 import { validation } from "../../../src/plugins/validation/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
@@ -133,4 +133,59 @@ it("tells nothing of a record that a hook hides by its id from a bulk update", a
   expect(await count(["hidden", "other"], "ann")).toEqual({ count: 0 });
   expect(await count(["hidden", "shown"], "bob")).toEqual({ count: 1 });
   await app.close();
+});
+
+describe("a record that is its own owner, and whose id its creator gives", () => {
+  const person = entity("person", { name: string, profiles: hasMany(() => profile) })
+    .id(string)
+    .ownedBy("id")
+    .rules(everybody)
+    .actions({ clone: cloneAction, import: importAction({ upsertBy: "id" }) });
+  const profile = entity("profile", { text: string, person: belongsTo(() => person) }).rules(everybody);
+
+  async function requests(): Promise<
+    (caller: User | null, method: string, path: string, body: unknown) => Promise<unknown>
+  > {
+    const app = createTestApp({ entities: [person, profile], logger: noopLogger });
+    await app.api.asSystem().person.create({ id: "ann", name: "Ann" });
+    return async (caller, method, path, body) => {
+      const { status, body: said } = await app.as(caller).request(method, `/api${path}`, body);
+      return status < 300 ? ((said as { id?: string }).id ?? said) : status;
+    };
+  }
+
+  it("has the id of the caller", async () => {
+    const ask = await requests();
+    expect(await ask({ id: "bob" }, "POST", "/people", { id: "bob", name: "b" })).toBe("bob");
+    expect(await ask({ id: "cid" }, "POST", "/people", { name: "c" })).toBe("cid");
+  });
+
+  it("has another id on behalf of administrators only", async () => {
+    const ask = await requests();
+    expect(await ask(root, "POST", "/people", { id: "bob", name: "b" })).toBe("bob");
+    expect(await ask(ann, "POST", "/people", { id: "cid", name: "c" })).toBe(403);
+    expect(await ask(null, "POST", "/people", { id: "cid", name: "c" })).toBe(401);
+  });
+
+  it.each([
+    ["an upsert", "PUT", "/people?_on=id", { id: "cid", name: "c" }],
+    ["a clone", "POST", "/people/ann/clone", { id: "cid" }],
+    ["a nested write", "POST", "/profiles", { text: "t", person: { create: { id: "cid", name: "c" } } }],
+    ["a batch", "POST", "/batch", [{ method: "POST", path: "/people", body: { id: "cid", name: "c" } }]],
+  ])("has no other id by %s", async (_, method, path, body) => {
+    const ask = await requests();
+    expect(await ask(ann, method, path, body)).toBe(403);
+    expect(await ask(ann, "GET", "/people/cid", undefined)).toBe(404);
+  });
+
+  it("has no other id by an import", async () => {
+    const ask = await requests();
+    expect(await ask(ann, "POST", "/people/import", [{ id: "cid", name: "c" }])).toMatchObject({ created: 0 });
+  });
+
+  it("keeps its id in a change", async () => {
+    const ask = await requests();
+    expect(await ask(ann, "PATCH", "/people/ann", { id: "ann", name: "A" })).toBe("ann");
+    expect(await ask(ann, "PATCH", "/people/ann", { id: "cid", name: "A" })).toBe(400);
+  });
 });

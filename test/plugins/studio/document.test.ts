@@ -86,6 +86,7 @@ describe("the description of an app", () => {
     expect(roles).toEqual({
       archive: "action",
       softDelete: "softDelete",
+      touch: "action",
       restore: "restore",
       bulkUpdate: "bulkUpdate",
       count: "count",

@@ -31,7 +31,7 @@ describe("the plugin by itself", () => {
     await kernel.close();
   });
 
-  it("has internal entities for its journal, which no route shows, and the address of runs", async () => {
+  it("has internal entities for its journal, which no route shows, and the addresses of runs", async () => {
     const { id, schema } = workflows({ journal: true });
     expect([id, workflows().schema]).toEqual(["workflows", undefined]);
     expect(schema).toBeDefined();
@@ -41,7 +41,7 @@ describe("the plugin by itself", () => {
     const statuses = [];
     for (const path of ["/workflow-runs", "/workflowRuns", "/workflow-steps", "/workflow-runs/any"])
       statuses.push((await get(path)).status);
-    expect(statuses).toEqual([404, 404, 404, 401]);
+    expect(statuses).toEqual([401, 404, 404, 401]);
     await api.close();
   });
 

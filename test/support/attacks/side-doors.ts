@@ -24,7 +24,7 @@ const ROUTES: readonly (readonly [routes: RegExp, who: Who])[] = [
   [/^POST \/api\/accounts\/:id\/clone$/, "users"],
   [/^\w+ \/api\/accounts/, "users"],
   [/^GET \/api\/(?:people|notes|badges|parcels|contacts)/, "everybody"],
-  [/^GET \/api\/workflow-runs\/:id$/, "users"],
+  [/^GET \/api\/workflow-runs(?:\/:id)?$/, "users"],
   [/^GET \/mine$/, "users"],
   [/^GET \/(?:openapi\.json|docs|docs\/:file|health\/live|health\/ready|who|broken|raw\/\w+)$/, "everybody"],
   [/^POST \/login$/, "everybody"],

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import { type TestBrowser, testBrowser } from "../browser.ts";
 import { type RunningApp, startApp } from "../http.ts";
-import { createShop, type Shop } from "./shop.ts";
+import { createShop, people, type Shop } from "./shop.ts";
 
 /** A request that the page sent. */
 export interface SentRequest {
@@ -30,7 +30,7 @@ export function openStudio(): OpenStudio {
   let shop: Shop;
   let app: RunningApp;
   beforeAll(async () => {
-    shop = await createShop();
+    shop = await createShop({ viewAs: (id) => people.get(id) ?? null });
     app = await startApp(shop);
   });
   afterAll(() => app.close());

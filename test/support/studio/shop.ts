@@ -86,6 +86,11 @@ const product = entity("product", {
       .input({ name: string.min(3) })
       .meta({ summary: "Gives it another name" })
       .handler(({ record, input, client, entity: own }) => client(own).update(record.id, { name: input.name })),
+    touch: action()
+      .onResource()
+      .method("GET")
+      .rules("authenticated")
+      .handler(({ record, client, entity: own }) => client(own).update(record.id, { about: "touched" })),
     order: action()
       .rules("authenticated")
       .input({ count: int.min(1) })
@@ -120,18 +125,33 @@ const PRODUCTS = Array.from({ length: 45 }, (_, index) => ({
   internal: "canary-internal",
 }));
 
-const people = new Map([
+/** Callers by their token, which is their id. */
+export const people = new Map([
   ["ann", { id: "ann", role: "clerk" }],
   ["root", { id: "root", role: "admin" }],
 ]);
 
+const entities = [maker, tag, product, vault] as const;
+const OLD_KEY = "5a".repeat(32);
+
 /** A shop with something of everything that the studio shows. The token of a caller is their name. */
 export async function createShop(options: StudioOptions = {}, { production = false } = {}) {
+  const driver = memoryDriver();
+  // The first secrets are from before the shop had another key.
+  const before = keelson({
+    entities,
+    driver,
+    encryption: { key: OLD_KEY, keyId: "v1" },
+    logger: noopLogger,
+    plugins: [audit()],
+  });
+  await before.ready;
+  await addRecords(before.asSystem());
   const api = keelson({
-    entities: [maker, tag, product, vault],
-    driver: memoryDriver(),
+    entities,
+    driver,
     production,
-    encryption: { key: "5a".repeat(32) },
+    encryption: { key: "6b".repeat(32), keyId: "v2", keys: [{ key: OLD_KEY, keyId: "v1" }] },
     logger: noopLogger,
     plugins: [
       audit({ read: ["admin"] }),
@@ -144,7 +164,10 @@ export async function createShop(options: StudioOptions = {}, { production = fal
     getUser: ({ headers }) => people.get(headers.get("authorization")?.replace("Bearer ", "") ?? "") ?? null,
   });
   await api.ready;
-  const system = api.asSystem();
+  return api;
+}
+
+async function addRecords(system: ReturnType<Shop["asSystem"]>): Promise<void> {
   await system.maker.create({ id: "m1", name: "Lumen", phone: "canary-phone" });
   await system.maker.create({ id: "m2", name: "Ferrum", phone: "canary-phone" });
   for (const word of ["new", "old", "rare"]) await system.tag.create({ id: word, word });
@@ -152,7 +175,6 @@ export async function createShop(options: StudioOptions = {}, { production = fal
   await system.product.create({ id: "gone", name: "canary-deleted" });
   await system.product.softDelete("gone");
   await system.vault.create({ code: "canary-vault" });
-  return api;
 }
 
 export type Shop = Awaited<ReturnType<typeof createShop>>;

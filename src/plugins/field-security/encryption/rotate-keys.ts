@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { type AnyEntity, type EntityLike, resolveEntity } from "../../../entity/index.ts";
-import type { Driver, Where } from "../../../gate/index.ts";
+import type { Driver, KeyPosition, Where } from "../../../gate/index.ts";
 import { getLogger } from "../../../kernel/index.ts";
 import { type AppEncryption, keysOfApp } from "./app-keys.ts";
 import { blindIndexColumn } from "./blind-index.ts";
@@ -95,15 +95,14 @@ export async function rotateEncryptionKeys(options: RotationOptions): Promise<Ro
   const keyId = ring.primary;
   if (keyId === null) throw noKey();
   let progress = start(keyId, resumeFrom);
-  const plans: Plan[] = entities
-    .map((entity) => resolveEntity(entity) as AnyEntity)
-    .map((entity) => ({ entity, fields: encryptedFieldsOf(entity) }))
-    .filter(({ entity, fields }) => fields.length > 0 && !progress.finished.includes(entity.name));
-  const startOf = ({ entity }: Plan): string | null => (progress.entity === entity.name ? progress.after : null);
+  const plans = plansOf(entities, progress);
+  const startOf = (plan: Plan): string | null => startIn(plan, progress);
 
-  let total = progress.records;
-  for (const plan of plans) total += await driver.count(plan.entity, withValues(plan, startOf(plan)));
-  progress = { ...progress, total };
+  if (progress.records === 0) {
+    let total = 0;
+    for (const plan of plans) total += await driver.count(plan.entity, withValues(plan, startOf(plan)));
+    progress = { ...progress, total };
+  }
 
   for (const plan of plans) {
     const { entity, fields } = plan;
@@ -128,6 +127,7 @@ export async function rotateEncryptionKeys(options: RotationOptions): Promise<Ro
         };
       }
       await onProgress?.(progress);
+      if (signal?.aborted) return { ...progress, complete: false };
     }
     progress = { ...progress, entity: null, after: null, finished: [...progress.finished, entity.name] };
   }
@@ -137,6 +137,18 @@ export async function rotateEncryptionKeys(options: RotationOptions): Promise<Ro
 interface Plan {
   readonly entity: AnyEntity;
   readonly fields: readonly string[];
+}
+
+/** What is left to look at, from a position. */
+function plansOf(entities: readonly EntityLike[], { finished }: Pick<KeyPosition, "finished">): readonly Plan[] {
+  return entities
+    .map((entity) => resolveEntity(entity) as AnyEntity)
+    .map((entity) => ({ entity, fields: encryptedFieldsOf(entity) }))
+    .filter(({ entity, fields }) => fields.length > 0 && !finished.includes(entity.name));
+}
+
+function startIn({ entity }: Plan, position: KeyPosition): string | null {
+  return position.entity === entity.name ? position.after : null;
 }
 
 /** Records that hold any ciphertext, after an id. */
@@ -166,20 +178,48 @@ export interface KeyUsage {
  * @throws ConfigurationError for one that decrypts
  */
 export async function countValuesPerKey(driver: Driver, entities: readonly EntityLike[]): Promise<KeyUsage[]> {
+  const { usages } = await countFrom(driver, entities, undefined);
+  return [...usages];
+}
+
+/**
+ * The same of some records, which may be all that are left.
+ * @param from the position after which it begins; undefined for the first record
+ * @param most records that are read
+ * @returns `next` is undefined after the last record
+ */
+export async function countFrom(
+  driver: Driver,
+  entities: readonly EntityLike[],
+  from: KeyPosition | undefined,
+  most?: number,
+): Promise<{ readonly usages: readonly KeyUsage[]; readonly next: KeyPosition | undefined }> {
   refuseProtected(driver);
+  const start: KeyPosition = from ?? { entity: null, after: null, finished: [] };
   const usages: KeyUsage[] = [];
-  for (const entity of entities.map((one) => resolveEntity(one) as AnyEntity)) {
-    for (const field of encryptedFieldsOf(entity)) {
-      const counts = new Map<string | null, number>();
-      for await (const rows of driver.stream(entity, { where: { [field]: { null: false } }, select: [field] }))
-        for (const row of rows) {
+  let finished = start.finished;
+  let left = most;
+  for (const plan of plansOf(entities, start)) {
+    const { entity, fields } = plan;
+    const counts = fields.map((field) => ({ field, values: new Map<string | null, number>() }));
+    let after = startIn(plan, start);
+    const query = { where: withValues(plan, after), select: ["id", ...fields], limit: left };
+    for await (const rows of driver.stream(entity, query, BATCH))
+      for (const row of rows) {
+        for (const { field, values } of counts) {
+          if (row[field] === null) continue;
           const keyId = getEncryptionKeyId(row[field] as string);
-          counts.set(keyId, (counts.get(keyId) ?? 0) + 1);
+          values.set(keyId, (values.get(keyId) ?? 0) + 1);
         }
-      for (const [keyId, values] of counts) usages.push({ entity: entity.name, field, keyId, values });
-    }
+        after = row.id as string;
+        if (left !== undefined) left -= 1;
+      }
+    for (const { field, values } of counts)
+      for (const [keyId, number] of values) usages.push({ entity: entity.name, field, keyId, values: number });
+    if (left === 0) return { usages, next: { entity: entity.name, after, finished } };
+    finished = [...finished, entity.name];
   }
-  return usages;
+  return { usages, next: undefined };
 }
 
 /**

@@ -23,8 +23,7 @@ export interface Question {
 export type AskBatch = (question: Question, ids: readonly string[]) => Promise<readonly Answer[]>;
 
 /** What asks the services of one app in batches: it knows which of them fail. */
-export function createAskBatch(settings: JoinSettings): AskBatch {
-  const breakerOf = createBreakers(settings);
+export function createAskBatch(settings: JoinSettings, breakerOf: (service: string) => Breaker): AskBatch {
   return async (question, ids) => {
     const { name, deadline, gate } = question;
     const breaker = breakerOf(name);
@@ -68,21 +67,38 @@ async function fetchRecords(
  */
 type Breaker = <T>(work: () => Promise<T>, deadline: Deadline) => Promise<T>;
 
-/** A breaker per service, made when the service is first asked. */
-function createBreakers({ breaker }: JoinSettings): (service: string) => Breaker {
-  if (breaker === false) return () => (work) => work();
-  const known = new Map<string, Breaker>();
-  return (service) => {
-    let found = known.get(service);
-    if (found === undefined) {
-      found = createBreaker(service, breaker);
-      known.set(service, found);
-    }
-    return found;
+/** What a breaker does with calls: it lets them through, refuses them, or lets one through to find out. */
+export type BreakerState = "closed" | "open" | "half-open";
+
+/** The breakers of one app's services. */
+export interface Breakers {
+  /** That of a service, made when the service is first asked. */
+  of(service: string): Breaker;
+  stateOf(service: string): BreakerState;
+}
+
+export function createBreakers({ breaker }: JoinSettings): Breakers {
+  if (breaker === false) return { of: () => (work) => work(), stateOf: () => "closed" };
+  const known = new Map<string, OwnBreaker>();
+  return {
+    of(service) {
+      let found = known.get(service);
+      if (found === undefined) {
+        found = createBreaker(service, breaker);
+        known.set(service, found);
+      }
+      return found.run;
+    },
+    stateOf: (service) => known.get(service)?.state() ?? "closed",
   };
 }
 
-function createBreaker(service: string, { failures, resetAfter }: Exclude<JoinSettings["breaker"], false>): Breaker {
+interface OwnBreaker {
+  readonly run: Breaker;
+  state(): BreakerState;
+}
+
+function createBreaker(service: string, { failures, resetAfter }: Exclude<JoinSettings["breaker"], false>): OwnBreaker {
   // A caller who leaves says nothing about the service, unless it is the one that was to find out.
   const counts = (error: Error): boolean =>
     !(error instanceof RemoteFailure && error.reason === "gone") || policy.state === CircuitState.HalfOpen;
@@ -95,7 +111,7 @@ function createBreaker(service: string, { failures, resetAfter }: Exclude<JoinSe
   /** Whose work finds out whether the service is back. Their own batches wait for that; others do without. */
   let tester: Deadline | undefined;
 
-  return async (work, deadline) => {
+  const run: Breaker = async (work, deadline) => {
     if (policy.state === CircuitState.HalfOpen && tester !== deadline) throw unavailable();
     if (policy.state === CircuitState.Open) tester = deadline;
     try {
@@ -104,4 +120,7 @@ function createBreaker(service: string, { failures, resetAfter }: Exclude<JoinSe
       throw error instanceof BrokenCircuitError ? unavailable() : error;
     }
   };
+  const state = (): BreakerState =>
+    policy.state === CircuitState.Closed ? "closed" : policy.state === CircuitState.HalfOpen ? "half-open" : "open";
+  return { run, state };
 }

@@ -2,7 +2,7 @@ import DataLoader from "dataloader";
 import { LRUCache } from "lru-cache";
 import { ConfigurationError } from "../../../entity/index.ts";
 import { type RemoteService, tracerOf } from "../../../gate/index.ts";
-import { type AskBatch, createAskBatch, type Question } from "./ask-batch.ts";
+import { type AskBatch, type Breakers, createAskBatch, type Question } from "./ask-batch.ts";
 import type { Answer } from "./check-records.ts";
 import { failAll, RemoteFailure, toFailure } from "./failures.ts";
 import type { FetchPlan } from "./fetch-plan.ts";
@@ -25,9 +25,9 @@ interface Store {
 }
 
 /** Calls the services of one app. It tracks which of them fail, and keeps the responses that all callers share. */
-export function createAskService(settings: JoinSettings): AskService {
+export function createAskService(settings: JoinSettings, breakers: Breakers): AskService {
   const { batchSize, timeout, concurrency, cache } = settings;
-  const askBatch = createAskBatch(settings);
+  const askBatch = createAskBatch(settings, breakers.of);
   const stores = new Map<string, Store>();
 
   /** What is kept of a service that is shared, for those who cannot wait for it; the failure otherwise. */

@@ -1,5 +1,6 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
 import type { IncludeTree, Row } from "../../../gate/index.ts";
+import { type Breakers, createBreakers } from "./ask-batch.ts";
 import { createAskService } from "./ask-service.ts";
 import type { Answer } from "./check-records.ts";
 import { createFailures, type Failures, RemoteFailure } from "./failures.ts";
@@ -163,8 +164,8 @@ interface StitchInput extends Pick<StitchContext, "model" | "services" | "viewer
 export type Stitcher = (input: StitchInput) => Promise<Failures>;
 
 /** A stitcher for one app, with what it learns about its services. */
-export function createStitcher(settings: JoinSettings): Stitcher {
-  const ask = createAskService(settings);
+export function createStitcher(settings: JoinSettings, breakers: Breakers = createBreakers(settings)): Stitcher {
+  const ask = createAskService(settings, breakers);
   return async ({ entity, records, include, signal, ...given }) => {
     const deadline = createDeadline(settings.timeout, signal);
     const failures = createFailures();

@@ -14,7 +14,7 @@ import { Shell } from "./shell.tsx";
 import { ApiError, call } from "./state/api.ts";
 import { AppContext, type AppState, entityAt } from "./state/app-context.ts";
 import { goTo, type Place, usePlace } from "./state/location.ts";
-import { forgetToken, isVisitor, visit } from "./state/session.ts";
+import { forgetToken, isVisitor, view, viewedPath, visit } from "./state/session.ts";
 import { useRequest } from "./state/use-request.ts";
 import { say } from "./words.ts";
 
@@ -31,7 +31,10 @@ export function App({ given }: { readonly given: Given }): VNode {
   const place = usePlace();
   const [round, setRound] = useState(0);
   const [toast, tell] = useToast();
-  const loaded = useRequest(`app ${round}`, async (signal) => (await call<AppDocument>(given.app, { signal })).data);
+  const loaded = useRequest(
+    `app ${round}`,
+    async (signal) => (await call<AppDocument>(viewedPath() ?? given.app, { signal })).data,
+  );
   const restart = useMemo(() => (): void => setRound((now) => now + 1), []);
   const { data: app, error, isLoading } = loaded;
   const isRefused = error instanceof ApiError && (error.status === 401 || error.status === 403);
@@ -76,7 +79,8 @@ export function App({ given }: { readonly given: Given }): VNode {
           restart();
         }}
         onVisit={() => {
-          visit(!isVisitor());
+          if (viewedPath() === undefined) visit(!isVisitor());
+          view(undefined);
           goTo("#/");
           restart();
         }}

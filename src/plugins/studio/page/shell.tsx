@@ -86,9 +86,9 @@ export function Shell({ place, toast, onLogout, onVisit, children }: ShellProps)
         </ul>
       </nav>
       <main id="content" ref={content} tabIndex={-1}>
-        {isVisitor() && (
+        {(isVisitor() || app.viewedAs !== undefined) && (
           <p class="note">
-            {say("viewing")}{" "}
+            {app.viewedAs === undefined ? say("viewing") : say("viewingAs", { id: app.viewedAs })}{" "}
             <button type="button" class="quiet" onClick={onVisit}>
               {say("viewAsEnd")}
             </button>
@@ -105,12 +105,12 @@ export function Shell({ place, toast, onLogout, onVisit, children }: ShellProps)
 
 /** Who calls, as the app sees it. */
 function Caller({ onLogout, onVisit }: Pick<ShellProps, "onLogout" | "onVisit">): VNode {
-  const { caller } = useApp().app;
+  const { caller, viewedAs } = useApp().app;
   const isUser = caller.kind === "user";
   return (
     <>
       <span class="caller">{isUser ? caller.id : say("anonymous")}</span>
-      {isUser && (
+      {isUser && viewedAs === undefined && (
         <button type="button" class="quiet wide-only" onClick={onVisit}>
           {say("viewAs")}
         </button>

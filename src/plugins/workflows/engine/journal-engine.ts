@@ -1,14 +1,14 @@
 import { ConfigurationError } from "../../../entity/index.ts";
-import { defaultIds, type OperationScope, type Row } from "../../../gate/index.ts";
+import { type Driver, defaultIds, type OperationScope, type Row } from "../../../gate/index.ts";
 import { ConflictError, describeError } from "../../../kernel/index.ts";
-import type { WorkflowDefinition, WorkflowResult } from "../definition/workflow.ts";
+import { definitionHash, type WorkflowDefinition, type WorkflowResult } from "../definition/workflow.ts";
 import { RunGivenUp } from "../saga/attempt.ts";
-import { newState, type SagaRuntime, type SagaState } from "../saga/saga-runtime.ts";
+import { newState, type Phase, type SagaRuntime, type SagaState } from "../saga/saga-runtime.ts";
 import { databaseJournal, keepLease, loadState } from "./database-journal.ts";
 import { type FollowParts, followRun } from "./follow-run.ts";
 import { type Codec, createCodec } from "./journal-codec.ts";
 import { callerNow, type Recovery, recoverRuns } from "./recover-runs.ts";
-import { type Lease, newRun, RUN, runReport, STEP, settledUse } from "./stored-run.ts";
+import { type Lease, newRun, RUN, runReport, STEP, settledUse, stepState } from "./stored-run.ts";
 import {
   assertSameRun,
   type Caller,
@@ -18,6 +18,7 @@ import {
   type RunRequest,
   runInApp,
   type SameRun,
+  type StepState,
   sameRun,
   type WorkflowEngine,
 } from "./workflow-engine.ts";
@@ -159,18 +160,43 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
 }
 
 /**
- * What a journal knows of a run, with the result of its last step when it has completed; undefined when there is no
- * such run.
+ * What a journal knows of a run and its steps, with the result of the last step when it has completed; undefined when there
+ * is no such run.
  */
 function storedReport(host: EngineHost, codec: Codec, runId: string): Promise<RunReport | undefined> {
   return host.runAs("system", async ({ driver }) => {
     const row = await driver.findOne(RUN, { id: runId });
     if (row === null) return undefined;
-    const steps = host.workflows.get(row.name as string)?.steps.length ?? 0;
+    const { steps = [] } = host.workflows.get(row.name as string) ?? {};
     const last =
-      row.status === "completed" ? await driver.findOne(STEP, { id: `${runId}:${steps - 1}:execute` }) : undefined;
-    return { ...runReport(row), ...(last ? { result: codec.decode(last.result as string | null) } : {}) };
+      row.status === "completed"
+        ? await driver.findOne(STEP, { id: `${runId}:${steps.length - 1}:execute` })
+        : undefined;
+    return {
+      ...runReport(row),
+      ...(await storedSteps(host, driver, row)),
+      ...(last ? { result: codec.decode(last.result as string | null) } : {}),
+    };
   });
+}
+
+const STEP_COLUMNS = ["seq", "phase", "status", "attempt", "error", "createdAt", "updatedAt"];
+
+async function storedSteps(host: EngineHost, driver: Driver, run: Row): Promise<Pick<RunReport, "steps">> {
+  const definition = host.workflows.get(run.name as string);
+  if (definition === undefined || definitionHash(definition) !== run.definition) return {};
+  const rows = await driver.findMany(STEP, { where: { runId: run.id }, select: STEP_COLUMNS });
+  const stateOf = (seq: number, phase: Phase): StepState | undefined => {
+    const found = rows.find((row) => row.seq === seq && row.phase === phase);
+    return found && stepState(found);
+  };
+  return {
+    steps: definition.steps.map(({ name }, seq) => ({
+      name,
+      execute: stateOf(seq, "execute"),
+      compensate: stateOf(seq, "compensate"),
+    })),
+  };
 }
 
 /**

@@ -14,7 +14,7 @@ import { entityName, isUsable, type Row, type Use } from "../../../gate/index.ts
 import { describeError, handleError } from "../../../kernel/index.ts";
 import { definitionHash, type WorkflowStatus } from "../definition/workflow.ts";
 import type { Codec } from "./journal-codec.ts";
-import type { Caller, EngineHost, RunReport, RunRequest } from "./workflow-engine.ts";
+import type { Caller, EngineHost, RunReport, RunRequest, StepState } from "./workflow-engine.ts";
 
 /** Names of credentials. */
 const CREDENTIAL = /token|secret|passw|credential|cookie|authorization|jwt|session|(?:api|access|private)[-_ ]?key/i;
@@ -133,6 +133,18 @@ export function runReport(row: Row): RunReport {
   const { id, name, status, startedAt, updatedAt, userId, failedStep, error } = row as unknown as StoredRun;
   const failure = failedStep === null ? {} : { failedStep, error: publicError(error) };
   return { id, name, status, startedAt, updatedAt, userId, use: keptUse(row.caller), ...failure };
+}
+
+/** What may be told of a step of a run. */
+export function stepState(row: Row): StepState {
+  const { status, attempt, createdAt, updatedAt, error } = row as unknown as StoredStep;
+  const failure = error === null ? {} : { error: publicError(error) };
+  return { status, attempt, startedAt: createdAt, updatedAt, ...failure };
+}
+
+interface StoredStep extends Pick<StepState, "status" | "attempt" | "updatedAt"> {
+  readonly createdAt: Date;
+  readonly error: string | null;
 }
 
 /** Names of the entities that a journal is kept in. */

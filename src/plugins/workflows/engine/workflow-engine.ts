@@ -38,6 +38,25 @@ export interface RunHandle {
   readonly result: Promise<WorkflowResult>;
 }
 
+/** How a step of a run went, or its compensation. */
+export interface StepState {
+  readonly status: "started" | "done" | "failed" | "unknown";
+  readonly attempt: number;
+  readonly startedAt: Date;
+  readonly updatedAt: Date;
+  /** What it said; only code and message. */
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+}
+
+/** What is known of a step. */
+export interface StepReport {
+  readonly name: string;
+  /** Undefined for a step that has not begun. */
+  readonly execute?: StepState | undefined;
+  /** Undefined for a step that was not taken back. */
+  readonly compensate?: StepState | undefined;
+}
+
 /** What is known of a run. */
 export interface RunReport {
   readonly id: string;
@@ -54,6 +73,8 @@ export interface RunReport {
   readonly use?: Use | undefined;
   /** What the last step gave, when it has completed. */
   readonly result?: unknown;
+  /** In their order; undefined where the engine does not tell, and where the workflow has other steps by now. */
+  readonly steps?: readonly StepReport[] | undefined;
 }
 
 /** What an engine needs of the app. */

@@ -7,7 +7,6 @@ import { toWire } from "../fields/widget.ts";
 import { Confirm, Dialog } from "../parts/dialog.tsx";
 import { call } from "../state/api.ts";
 import { entityNamed, pathOf, type Row, referredBy, titleOf, useApp } from "../state/app-context.ts";
-import { noteRun } from "../state/runs.ts";
 import { label, say } from "../words.ts";
 import { RunReport } from "./run-report.tsx";
 
@@ -71,10 +70,8 @@ function ActionButton({ entity, action, record, onDone }: ActionButtonProps): VN
   const run = async (values: Readonly<Record<string, unknown>>): Promise<void> => {
     const { data, status } = await callAction(app, entity, action, String(record?.id ?? ""), values);
     const begun = (data as { readonly runId?: string } | undefined)?.runId;
-    if (status === 202 && begun !== undefined) {
-      noteRun({ id: begun, name: `${entity.name}.${action.name}` });
-      setRunId(begun);
-    } else if (isWorthShowing(data)) setResult(data);
+    if (status === 202 && begun !== undefined) setRunId(begun);
+    else if (isWorthShowing(data)) setResult(data);
     tell(say("done", { name: title }));
     setOpen(undefined);
     onDone();

@@ -7,18 +7,42 @@ import { useApp } from "../state/app-context.ts";
 import { useRequest } from "../state/use-request.ts";
 import { label, say } from "../words.ts";
 
-interface Report {
+/** How a step went, or its compensation. */
+interface StepState {
+  readonly status: string;
+  readonly attempt: number;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+interface Step {
+  readonly name: string;
+  readonly execute?: StepState;
+  readonly compensate?: StepState;
+}
+
+/** A run, as the API tells of it. */
+export interface Report {
   readonly id: string;
   readonly name: string;
   readonly status: string;
   readonly startedAt: string;
   readonly updatedAt: string;
+  readonly userId?: string | null;
   readonly failedStep?: string;
   readonly error?: { readonly code: string; readonly message: string };
   readonly result?: unknown;
+  readonly steps?: readonly Step[];
 }
 
-const ENDED = new Set(["completed", "compensated", "compensation_failed", "needs_attention"]);
+/** Statuses of runs that are over. */
+export const ENDED: ReadonlySet<string> = new Set([
+  "completed",
+  "compensated",
+  "compensation_failed",
+  "needs_attention",
+]);
 const EVERY_MS = 700;
 
 /** How far a run of a workflow has come; it is asked again until the run has ended. */
@@ -73,7 +97,56 @@ export function RunReport({ id, onEnd }: { readonly id: string; readonly onEnd?:
           </>
         )}
       </dl>
+      {data.steps !== undefined && <Steps steps={data.steps} />}
       {data.result !== undefined && <pre class="result">{JSON.stringify(data.result, null, 2)}</pre>}
     </section>
+  );
+}
+
+/** Each step, with what was done to take it back. */
+function Steps({ steps }: { readonly steps: readonly Step[] }): VNode {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
+    <section class="scroll" tabIndex={0} aria-label={say("steps")}>
+      <table class="diff">
+        <thead>
+          <tr>
+            <th>{say("step")}</th>
+            <th>{label("status")}</th>
+            <th>{say("compensation")}</th>
+            <th>{label("error")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map(({ name, execute, compensate }) => {
+            const error = compensate?.error ?? execute?.error;
+            return (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>
+                  <State state={execute} />
+                </td>
+                <td>
+                  <State state={compensate} />
+                </td>
+                <td>{error === undefined ? "–" : error.message}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const TONES: Readonly<Record<string, string>> = { done: "tag on", failed: "tag bad", unknown: "tag bad" };
+
+function State({ state }: { readonly state: StepState | undefined }): VNode {
+  if (state === undefined) return <>–</>;
+  return (
+    <>
+      <span class={TONES[state.status] ?? "tag"}>{label(state.status)}</span>
+      {state.attempt > 1 && ` ${say("attempts", { count: state.attempt })}`}
+    </>
   );
 }

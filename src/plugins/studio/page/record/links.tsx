@@ -65,6 +65,7 @@ export function Links({ entity, relation, record, onChange }: LinksProps): VNode
       )}
       {linked.error !== undefined && <Failure error={linked.error} onRetry={linked.reload} />}
       {linked.data === undefined && linked.error === undefined && <Loading />}
+      {linked.data?.rows.length === 0 && <p class="empty">{say("empty")}</p>}
       <ul class="chips">
         {(linked.data?.rows ?? []).map((other) => (
           <li key={String(other.id)}>

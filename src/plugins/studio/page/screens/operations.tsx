@@ -1,16 +1,17 @@
 /** @jsxImportSource preact */
 import type { VNode } from "preact";
-import { useId, useState } from "preact/hooks";
-import { RunReport } from "../actions/run-report.tsx";
 import { Loading } from "../parts/status.tsx";
 import { call, messageOf } from "../state/api.ts";
 import { plural, useApp } from "../state/app-context.ts";
 import { linkTo } from "../state/location.ts";
-import { notedRuns } from "../state/runs.ts";
 import { useRequest } from "../state/use-request.ts";
 import { say } from "../words.ts";
+import { Keys } from "./keys.tsx";
+import { Runs } from "./runs.tsx";
+import { Services } from "./services.tsx";
+import { ViewAs } from "./view-as.tsx";
 
-/** How the app is, what was deleted, and workflow runs. */
+/** How the app is, what was deleted, runs of workflows; for administrators keys, services, and the view as another user. */
 export function Operations(): VNode {
   const { app } = useApp();
   const deleted = app.entities.filter(({ deletedAt }) => deletedAt !== undefined);
@@ -30,7 +31,10 @@ export function Operations(): VNode {
           </ul>
         </section>
       )}
-      {app.workflowRuns !== undefined && <Runs />}
+      {app.workflowRuns !== undefined && app.caller.kind === "user" && <Runs path={app.workflowRuns} />}
+      {app.keys !== undefined && <Keys path={app.keys} />}
+      {app.services !== undefined && <Services path={app.services} />}
+      {app.viewAs !== undefined && <ViewAs path={app.viewAs} />}
     </>
   );
 }
@@ -55,46 +59,6 @@ function Health({ path }: { readonly path: string }): VNode {
           </button>
         </p>
       )}
-    </section>
-  );
-}
-
-/** Reports of runs: the API gives the caller's own, and to administrators any. */
-function Runs(): VNode {
-  const id = useId();
-  const noted = notedRuns();
-  const [typed, setTyped] = useState("");
-  const [shown, setShown] = useState<string | undefined>(noted[0]?.id);
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    if (typed.trim() !== "") setShown(typed.trim());
-  };
-  return (
-    <section class="card" aria-label={say("runs")}>
-      <h2>{say("runs")}</h2>
-      <p>{say("runHint")}</p>
-      <ul class="chips">
-        {noted.map((run) => (
-          <li key={run.id}>
-            <button type="button" class="quiet" onClick={() => setShown(run.id)}>
-              {run.name}
-            </button>
-          </li>
-        ))}
-      </ul>
-      <form class="search" onSubmit={submit}>
-        <label for={`${id}-run`} class="hidden">
-          {say("runId")}
-        </label>
-        <input
-          id={`${id}-run`}
-          placeholder={say("runId")}
-          value={typed}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-        />
-        <button type="submit">{say("show")}</button>
-      </form>
-      {shown !== undefined && <RunReport key={shown} id={shown} />}
     </section>
   );
 }

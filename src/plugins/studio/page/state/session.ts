@@ -2,6 +2,7 @@
 const TOKEN = "studio.token";
 
 let isVisiting = false;
+let viewed: string | undefined;
 
 /** The token that the caller pasted, or got from a login; undefined without one, or while they look as a visitor. */
 export function currentToken(): string | undefined {
@@ -17,6 +18,17 @@ export function keepToken(token: string): void {
 export function forgetToken(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith("studio.")) sessionStorage.removeItem(key);
   isVisiting = false;
+  viewed = undefined;
+}
+
+/** Looks as another user does: their description of the app is at this path. Undefined: as oneself again. */
+export function view(path: string | undefined): void {
+  viewed = path;
+}
+
+/** Where the description of the app is while the page looks as another user does. */
+export function viewedPath(): string | undefined {
+  return viewed;
 }
 
 /** Looks as a visitor does: requests have no token and no cookie. */

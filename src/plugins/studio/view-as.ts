@@ -1,0 +1,151 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import {
+  AuditLog,
+  type Driver,
+  isRead,
+  type OperationScope,
+  type PluginContext,
+  type Route,
+  type RouteContext,
+  type RouteDescription,
+  withMiddleware,
+} from "../../gate/index.ts";
+import {
+  AuthorizationError,
+  BadRequestError,
+  EntityNotFoundError,
+  type KernelResponse,
+  Reply,
+  type User,
+  withDeadline,
+} from "../../kernel/index.ts";
+import type { AppDocument } from "./app-document.ts";
+import type { Place } from "./describe-app.ts";
+import { assertAdmin, PRIVATE } from "./operations.ts";
+
+/**
+ * Who has an id: what `getUser` would give for them; null where there is no such user, or where this administrator may not see
+ * the app as they do.
+ */
+export type ViewAs = (id: string, viewer: User) => User | null | Promise<User | null>;
+
+/** Work that must write nothing. */
+const reading = new AsyncLocalStorage<true>();
+
+/** A driver that refuses to write for a request that sees the app as another user, whatever rules and hooks try. */
+export function readingDriver(driver: Driver): Driver {
+  return withMiddleware(
+    driver,
+    async (statement, next) => {
+      if (reading.getStore() === true && !isRead(statement))
+        throw new AuthorizationError("Nothing is changed while an administrator sees the app as another user");
+      return next(statement);
+    },
+    { joins: true },
+  );
+}
+
+/** The description of the app in a scope, for a page whose requests go below a path. */
+type Describe = (scope: OperationScope, place: Place) => Promise<AppDocument>;
+
+/**
+ * `GET as/:user` below the studio's path, the description of the app as that user gets it, and `GET as/:user/:path+`, which
+ * answers a request to the API as it would be answered to them. For administrators that the studio's rules let in; each
+ * request leaves an entry in the audit log before it is answered.
+ */
+export function addViewRoutes(
+  context: PluginContext,
+  path: string,
+  rules: readonly string[],
+  viewAs: ViewAs,
+  describe: Describe,
+): void {
+  const { routes, use, runAs } = context;
+
+  async function view<T>(call: RouteContext, action: string, work: (scope: OperationScope) => Promise<T>): Promise<T> {
+    const { scope, params } = call;
+    assertAdmin(scope);
+    const id = params.user as string;
+    const user = await withDeadline(
+      Promise.resolve(viewAs(id, scope.principal.user as User)),
+      scope.app.limits.hookMs,
+      "The studio's viewAs",
+    );
+    if (user === null || user === undefined || user.id !== id) throw new EntityNotFoundError("There is no such user");
+    const entry = { operation: "view-as", action: action.slice(0, LONGEST_ACTION), entity: "user", recordId: id };
+    await use(AuditLog).note(scope, entry);
+    return await runAs(user, (as) => reading.run(true, () => work(as)));
+  }
+
+  const shared = { method: "GET", rules, transactional: false };
+  routes.add({
+    ...shared,
+    path: `${path}/as/:user`,
+    action: "view-as",
+    describe: () => DOCUMENT,
+    handler: (call: RouteContext) =>
+      view(call, "GET /", async (scope) => {
+        const base = call.request.base ?? "";
+        const root = `${base}${path}/as/${encodeURIComponent(call.params.user as string)}`;
+        return new Reply(200, await describe(scope, { root, base }), PRIVATE);
+      }),
+  });
+  routes.add({
+    ...shared,
+    path: `${path}/as/:user/:path+`,
+    action: "view-as-request",
+    describe: () => REQUEST,
+    handler: (call: RouteContext) => {
+      const { request, root, params, search } = call;
+      const below = `/${params.path}`;
+      return view(call, `GET ${below}`, async (scope) => {
+        const url = (request.base === undefined ? root : "") + escaped(below) + (search === "" ? "" : `?${search}`);
+        // Without the administrator's credentials: whatever handles the request gets to know the other user alone.
+        const inner = { method: "GET", url, base: request.base, headers: {}, signal: request.signal };
+        return shown(await call.dispatch(inner, scope, assertReads), scope);
+      });
+    },
+  });
+}
+
+const LONGEST_ACTION = 200;
+
+function escaped(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");
+}
+
+/** Plugins whose routes answer with the API's data, and run no code of the app but its rules and hooks. */
+const READING: ReadonlySet<string> = new Set(["crud", "workflows"]);
+
+/** @throws AuthorizationError for other routes: the code of an action may do something outside the database */
+function assertReads({ method, plugin, action }: Route): void {
+  if (method !== "GET" || !READING.has(plugin))
+    throw new AuthorizationError(`"${action}" cannot be seen as another user: it may do more than read records`);
+}
+
+const SHOWN = ["content-type", "x-next-cursor", "x-total-count", "x-ignored-fields"];
+
+/** The answer to the other user, for the administrator. @throws BadRequestError for one that is not JSON, such as a file */
+function shown({ status, headers, body }: KernelResponse, { app }: OperationScope): Reply {
+  const isJson = /^application\/json\b/.test(String(headers["content-type"] ?? ""));
+  if (body !== null && !(isJson && (typeof body === "string" || body instanceof Uint8Array)))
+    throw new BadRequestError("Only JSON can be seen as another user");
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : (body ?? undefined);
+  if (bytes !== undefined && bytes.length > app.limits.answerBytes)
+    throw new BadRequestError(`The answer would have more than ${app.limits.answerBytes} bytes; ask for less`);
+  const kept = Object.entries(headers).filter(([name]) => SHOWN.includes(name));
+  return new Reply(status, bytes, { ...Object.fromEntries(kept), ...PRIVATE });
+}
+
+const DOCUMENT: RouteDescription = {
+  operationId: "describeAppAs",
+  summary: "Describe the app to the studio, as another user sees it",
+  answers: { 200: { description: "The description.", content: { "application/json": { type: "object" } } } },
+  errors: [404],
+};
+const REQUEST: RouteDescription = {
+  operationId: "readAs",
+  summary: "Answer a reading request to the API as it would be answered to another user",
+  answers: { 200: { description: "What that user would get.", content: { "application/json": {} } } },
+  errors: ["4XX"],
+};
