@@ -104,7 +104,7 @@ export {
 } from "./kinds/kind.ts";
 export { isOperator, OPERATORS, type OperandForm, type Operator, operandOf, SUFFIXES } from "./kinds/operators.ts";
 export type { Metadata } from "./metadata.ts";
-export { createModel, type EntityModel, reachesOwnKind } from "./model.ts";
+export { createModel, type EntityModel, reachesOwnKind, referring } from "./model.ts";
 export { isFreeName } from "./problems.ts";
 export {
   type AnyRelation,

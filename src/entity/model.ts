@@ -127,15 +127,18 @@ function isComposite({ columns }: AnyEntity): boolean {
   return columns.id?.parts !== undefined;
 }
 
+/** The relations by whose keys records refer to records of an entity. */
+export function referring(model: EntityModel, target: AnyEntity): readonly ResolvedRelation[] {
+  return model.entities.flatMap((source) =>
+    model.relationsOf(source).filter((one) => one.type === "belongsTo" && !one.remote && one.target === target),
+  );
+}
+
 /** Whether references may prevent deleting a record of an entity, or may change other records of that entity. */
 export function reachesOwnKind(model: EntityModel, entity: AnyEntity): boolean {
-  const referring = (target: AnyEntity) =>
-    model.entities.flatMap((source) =>
-      model.relationsOf(source).filter((one) => one.type === "belongsTo" && !one.remote && one.target === target),
-    );
   const deleted = new Set([entity]);
   for (const target of deleted)
-    for (const { source, onDelete } of referring(target)) {
+    for (const { source, onDelete } of referring(model, target)) {
       if (source === entity) return true;
       if (onDelete === "cascade") deleted.add(source);
     }

@@ -34,7 +34,7 @@ export {
   visitCondition,
 } from "./condition/condition.ts";
 export { isJsonPath, readJsonPath, testAtPath } from "./condition/json-path.ts";
-export { forDecisions, matches, noteUndecryptable, type RelatedRows } from "./condition/matches.ts";
+export { forDecisions, type KnownAnswers, matches, noteUndecryptable, type RelatedRows } from "./condition/matches.ts";
 export { HIGHLIGHTS, isSearchable, RANK } from "./condition/search.ts";
 export { endpoint } from "./endpoint.ts";
 export { schemaFromEntities } from "./entity-schema.ts";

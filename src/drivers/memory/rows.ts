@@ -2,6 +2,7 @@ import { type AnyEntity, type ColumnDefinition, canHold, type ResolvedRelation }
 import {
   askedOfStored,
   type Condition,
+  type KnownAnswers,
   matches,
   RANK,
   type RelatedRows,
@@ -112,7 +113,8 @@ export function filterRows(store: Store, entity: AnyEntity, condition: Condition
   const row = id === undefined ? undefined : rows.get(id);
   const candidates = id === undefined ? [...rows.values()] : row === undefined ? [] : [row];
   const related = relatedIn(store);
-  return candidates.filter((candidate) => matches(condition, candidate, related));
+  const known: KnownAnswers = new Map();
+  return candidates.filter((candidate) => matches(condition, candidate, related, known));
 }
 
 /** Whether a condition holds for a row that is not stored yet. */

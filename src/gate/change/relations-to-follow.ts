@@ -1,4 +1,4 @@
-import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import { type AnyEntity, type EntityModel, referring } from "../../entity/index.ts";
 
 /** A belongsTo relation whose records the database deletes or changes when the record that they refer to is deleted. */
 export interface Following {
@@ -17,14 +17,12 @@ export function relationsToFollow(
   model: EntityModel,
   isWatched: (entity: AnyEntity) => boolean,
 ): ReadonlyMap<AnyEntity, readonly Following[]> {
-  const all = model.entities.flatMap((source) =>
-    model
-      .relationsOf(source)
-      .flatMap(({ type, target, remote, onDelete, foreignKey }) =>
-        type !== "belongsTo" || remote !== undefined || onDelete === "restrict" || target === undefined
-          ? []
-          : [{ target, source, key: foreignKey as string, isDeleted: onDelete === "cascade" }],
-      ),
+  const all = model.entities.flatMap((target) =>
+    referring(model, target)
+      .filter(({ onDelete }) => onDelete !== "restrict")
+      .map(({ source, foreignKey, onDelete }) => {
+        return { target, source, key: foreignKey as string, isDeleted: onDelete === "cascade" };
+      }),
   );
   const followed = new Map<AnyEntity, Following[]>();
   const isFollowed = (relation: (typeof all)[number]): boolean =>

@@ -1,28 +1,44 @@
 import type { ResolvedRelation } from "../../entity/index.ts";
 import { DecryptionError } from "../../kernel/index.ts";
-import { type Compare, type Condition, type Row, visitCondition } from "./condition.ts";
+import { type Compare, type Condition, type Related, type Row, visitCondition } from "./condition.ts";
 import { storedValue } from "./json-path.ts";
 import { passesTest } from "./passes-test.ts";
 
 /** Finds the related rows of a row; what the memory driver knows. */
 export type RelatedRows = (relation: ResolvedRelation, row: Row) => readonly Row[];
 
-/** Whether a row satisfies a condition; the in-memory twin of what drivers send to databases. */
-export function matches(condition: Condition, row: Row, related: RelatedRows): boolean {
+/** Which rows have met conditions on related rows, for as long as no row changes. */
+export type KnownAnswers = Map<Condition, Map<Row, boolean>>;
+
+/**
+ * Whether a row satisfies a condition; the in-memory twin of what drivers send to databases.
+ * @param known saves asking again about a row that several others lead to @default each row is asked about each time
+ */
+export function matches(condition: Condition, row: Row, related: RelatedRows, known?: KnownAnswers): boolean {
   switch (condition.op) {
     case "and":
-      return condition.of.every((part) => matches(part, row, related));
+      return condition.of.every((part) => matches(part, row, related, known));
     case "or":
-      return condition.of.some((part) => matches(part, row, related));
+      return condition.of.some((part) => matches(part, row, related, known));
     case "not":
-      return !matches(condition.of, row, related);
+      return !matches(condition.of, row, related, known);
     case "compare":
       return holds(condition, storedValue(row, condition.column));
     case "related":
-      return related(condition.relation, row).some((other) => matches(condition.matches, other, related));
+      return meetsRelated(condition, row, related, known);
     default:
       return condition.op === "always";
   }
+}
+
+function meetsRelated(condition: Related, row: Row, related: RelatedRows, known: KnownAnswers | undefined): boolean {
+  const answers = known?.get(condition) ?? new Map<Row, boolean>();
+  known?.set(condition, answers);
+  const answer =
+    answers.get(row) ??
+    related(condition.relation, row).some((other) => matches(condition.matches, other, related, known));
+  answers.set(row, answer);
+  return answer;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Condition } from "../condition/condition.ts";
 
 /**
  * How often a path may lead from records that several others share to many of them: `customer.orders` of an order is once.
- * Each time multiplies what the database looks at for one record, whatever the size of the tables.
+ * Each time may multiply what the database looks at for one record, whatever the size of the tables. SQLite and memory work it out once.
  */
 const MOST_TURNS = 1;
 

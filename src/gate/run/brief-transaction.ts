@@ -11,16 +11,16 @@ const CHANGING_MS = 5_000;
 /** Milliseconds after which the process does something else in between: a database in the process answers without a pause. */
 const STRETCH_MS = 25;
 
-/** By app: half of its connections at most are held by transactions that callers have put together. */
+/** By app: half of its connections at most are held by transactions whose length callers choose. */
 const slots = new WeakMap<OperationRuntime, TransactionSlots>();
 
 /**
- * What stands around such a transaction, so that other work finds connections, and each caller a turn; undefined for the
- * system's.
+ * What stands around such a transaction, so that other work finds connections, and each caller a turn. The system's does not
+ * wait, nor does one that joins another.
  */
-export function inTurn(scope: OperationScope): (<T>(transaction: () => Promise<T>) => Promise<T>) | undefined {
+export function inTurn(scope: OperationScope): <T>(transaction: () => Promise<T>) => Promise<T> {
   const { runtime, principal } = scope as GateScope;
-  if (principal.kind === "system") return undefined;
+  if (principal.kind === "system" || scope.isTransaction) return (transaction) => transaction();
   const known = slots.get(runtime) ?? transactionSlots(runtime.driver);
   slots.set(runtime, known);
   return (transaction) => known(transaction, principal.user?.id);

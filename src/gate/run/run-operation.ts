@@ -17,6 +17,7 @@ import { checkQuery, narrowQuery } from "../requirement/check-query.ts";
 import { allowsAll, readDecisionOf } from "../requirement/decisions.ts";
 import { asItPasses } from "../requirement/passes.ts";
 import { deniedError, NOTHING_DONE } from "../requirement/unmatched.ts";
+import { inTurn } from "./brief-transaction.ts";
 import { runCount, runList, runRead } from "./execute-read.ts";
 import { recheck, runCreate, runDelete, runUpdate } from "./execute-write.ts";
 import {
@@ -134,11 +135,14 @@ async function validateAndExecute(
     if (!isBegun) await validate();
     try {
       if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation, { submitted, readable });
-      return await inTransaction(operation, async () => {
-        if (isBegun) await validate();
-        await execute(plan, operation, { submitted, readable });
-        if (isOneWithAnswer) await complete(plan, operation);
-      });
+      const run = (): Promise<void> =>
+        inTransaction(operation, async () => {
+          if (isBegun) await validate();
+          await execute(plan, operation, { submitted, readable });
+          if (isOneWithAnswer) await complete(plan, operation);
+        });
+      // Related records and pairs that are written along are as many as the caller says.
+      return await (operation.transactional ? inTurn(operation.scope)(run) : run());
     } catch (error) {
       if (!(error instanceof RecordChangedError) || attempt === ATTEMPTS) throw error;
     }

@@ -2,7 +2,9 @@ import type { ColumnDefinition } from "../../entity/index.ts";
 import { InternalError } from "../../kernel/index.ts";
 import { newOperation, ONE_BY_ONE, settled } from "../operation/new-operation.ts";
 import { ACCESS, type Operation, type OperationInput } from "../operation/operation.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import type { GateScope } from "../operation/runtime.ts";
+import { giveTurn, inTurn } from "./brief-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 
 /**
@@ -26,16 +28,18 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
       if (error !== ONE_BY_ONE) throw error;
     }
   }
-  return scope.transaction(async (inner) => {
+  const eachOfThem = async (inner: OperationScope): Promise<Operation> => {
     const all = newOperation(scope, entity, { ...input, ids: distinct });
     const ignored = new Set<string>();
     all.total = 0;
     for (const id of distinct) {
+      await giveTurn(inner);
       const one = await inner.run({ ...input, ids: undefined, id, ifFound: true });
       if (one.applied && (input.kind === "delete" || Object.keys(one.data).length > 0)) all.total++;
       for (const name of one.ignored) ignored.add(name);
     }
     all.ignored.push(...ignored);
     return settled(all);
-  });
+  };
+  return inTurn(scope)(() => scope.transaction(eachOfThem));
 }

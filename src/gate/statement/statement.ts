@@ -44,7 +44,8 @@ export interface Find {
   /**
    * Locks the record until the transaction is over, so that only this transaction changes it. The condition names one id,
    * and is decided after the lock is held. With `"delete"`, no record that refers to it is stored meanwhile either, where the
-   * database has such a lock: a deletion would wait for such records. @default false
+   * database has such a lock, and a condition on related records is decided once all is locked that a deletion would wait for:
+   * pairs, and records that it changes or deletes as well. @default false
    */
   readonly lock?: boolean | "delete" | undefined;
 }

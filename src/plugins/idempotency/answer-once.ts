@@ -2,6 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import { isKeelsonError } from "../../entity/index.ts";
 import {
   type HookFunction,
+  inTurn,
   type OperationInput,
   type OperationScope,
   type PluginContext,
@@ -118,8 +119,8 @@ export function answerOnce(
     claim: Claim,
   ): Promise<KernelResponse> {
     const isTransaction = rules().isTransaction(call.route);
-    slots ??= transactionSlots(plugin.driver, settings.transactions);
-    const late = slots;
+    if (settings.transactions !== undefined) slots ??= transactionSlots(plugin.driver, settings.transactions);
+    const late = slots ?? inTurn(scope);
     scope.state.idempotencyKey = claim.token;
     try {
       return await whileClaimed(scope, claim, settings.leaseMs, () =>

@@ -33,7 +33,7 @@ export interface IdempotencyOptions {
   /**
    * Requests with a key that may have a transaction open at the same time; others wait before theirs begins. Keep it below
    * the number of connections, so that requests without a key always find one.
-   * @default half of the driver's connections where it knows them (`postgres`), 4 elsewhere
+   * @default together with batches and nested writes half of the driver's connections where it knows them (`postgres`), 4 elsewhere
    */
   readonly transactions?: number | undefined;
   /**

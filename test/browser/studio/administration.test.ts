@@ -20,7 +20,7 @@ describe("administration in the studio", () => {
       }),
     );
     const page = await studio.open("#/!operations", "root");
-    const runs = page.getByRole("region", { name: "Workflow runs" }).first();
+    const runs = page.getByRole("region", { name: "Workflow runs" });
     const rows = runs.locator("tbody tr");
     await expect.poll(() => rows.count()).toBe(2);
     expect(await rows.allInnerTexts()).toEqual([
@@ -37,15 +37,13 @@ describe("administration in the studio", () => {
     ]);
     await page.keyboard.press("Escape");
     const other = await studio.open("#/!operations", "ann");
-    await expect
-      .poll(() => other.getByRole("region", { name: "Workflow runs" }).first().locator("tbody tr").count())
-      .toBe(2);
+    await expect.poll(() => other.getByRole("region", { name: "Workflow runs" }).locator("tbody tr").count()).toBe(2);
     expect(await other.getByRole("region", { name: "Encryption keys" }).count()).toBe(0);
   });
 
   it("counts the values of each key, and rotates them", async () => {
     const page = await studio.open("#/!operations", "root");
-    const keys = page.getByRole("region", { name: "Encryption keys" }).first();
+    const keys = page.getByRole("region", { name: "Encryption keys" });
     await keys.getByRole("row", { name: "Product Secret v1 45" }).waitFor();
     await keys.getByRole("button", { name: "Rotate keys" }).click();
     await page.getByRole("dialog").getByText("All encrypted values get the key “v2”.").waitFor();

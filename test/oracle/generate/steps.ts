@@ -6,7 +6,7 @@ import type { Random } from "../random.ts";
 import { clientCall } from "../through-clients.ts";
 import { aggregateFrom } from "./aggregates.ts";
 import { batchStep, upsertStep } from "./combined.ts";
-import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
+import { idsOf, type Making, principalsOf, someId } from "./making.ts";
 import { nestedStep } from "./nested.ts";
 import { inputOf, pathsOf, queryOf, shapeOf } from "./parts.ts";
 import { raceOf, replayOf } from "./races.ts";
@@ -64,7 +64,7 @@ function callOf(making: Making): Call {
     [3, () => (has("toggle") ? { do: "toggle", id: id() } : undefined)],
     [3, () => (has("archive") ? { do: random.pick(["archive", "unarchive"]), id: id() } : undefined)],
     [8, () => (making.features.has("handlers") ? reportFrom(making) : undefined)],
-    [1, () => (making.features.has("documents") ? { do: "document", of: readerFrom(random) } : undefined)],
+    [1, () => (making.features.has("documents") ? { do: "document", of: readerFrom(making) } : undefined)],
     [5, () => (has("softDelete") ? { do: random.pick(["softDelete", "restore"]), id: id() } : undefined)],
   ];
   const sum = options.reduce((total, [weight]) => total + weight, 0);
@@ -114,7 +114,7 @@ export function makeStep(random: Random, features: Features, model: Model, world
     model,
     world,
     entity: random.pick(model.entities),
-    by: random.pick(PRINCIPALS),
+    by: random.pick(principalsOf(features)),
   };
   if ((features.has("races") || features.has("conjunctions")) && random.chance(features.has("basics") ? 0.03 : 0.3)) {
     const race = raceOf(making, uid);

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { belongsTo, bulkDeleteAction, defineRule, entity, hasMany, string } from "../../../src/index.ts";
+import { belongsTo, bulkDeleteAction, defineRule, entity, hasMany, manyToMany, string } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { SQL_DATABASES } from "../../support/sql-databases.ts";
 
 // On PostgreSQL a transaction that stores a record holds the records it refers to FOR KEY SHARE until it commits. A deletion
 // and a change of a unique value wait for that lock; a change also waits for a transaction that stores the same unique value,
-// or changes the record that it will refer to.
+// or changes the record that it will refer to. A deletion also waits for the records that the database deletes or changes with it.
 
 const member = defineRule("wfrMember", ({ user }) => ({ members: { userId: String(user?.id) } }));
 const folder = entity("folder", {
@@ -25,17 +25,36 @@ const access = entity("access", { userId: string, folder: belongsTo(() => folder
 const ofMember = defineRule("wfrOfMember", ({ user }) => ({ folder: { members: { userId: String(user?.id) } } }));
 const note = entity("note", { text: string.unique(), folder: belongsTo(() => folder).onDelete("cascade") })
   .timestamps(false)
-  .rules({ read: ["everyone"], create: [ofMember], update: [ofMember] });
+  .rules({ read: ["everyone"], create: [ofMember], update: [ofMember], delete: [ofMember] })
+  .actions({ bulkDelete: bulkDeleteAction });
+const plain = { read: ["everyone"] } as const;
+const comment = entity("comment", {
+  note: belongsTo(() => note)
+    .optional()
+    .onDelete("cascade"),
+  above: belongsTo(() => comment)
+    .optional()
+    .onDelete("cascade"),
+}).rules(plain);
+const reaction = entity("reaction", { comment: belongsTo(() => comment).onDelete("cascade") }).rules(plain);
+const mark = entity("mark", {
+  note: belongsTo(() => note)
+    .optional()
+    .onDelete("setNull"),
+}).rules(plain);
+const bill = entity("bill", { note: belongsTo(() => note).onDelete("restrict") }).rules(plain);
+const label = entity("label", { notes: manyToMany(() => note) }).rules(plain);
+const entities = [folder, access, note, comment, reaction, mark, bill, label];
 
 const POSTGRES = SQL_DATABASES.filter(([name]) => name === "PostgreSQL");
 
 describe.each(POSTGRES)("a rule about related records, on %s, while the record is referred to", (_name, open) => {
   let database: Awaited<ReturnType<typeof open>>;
-  let app: ReturnType<typeof createTestApp<[typeof folder, typeof access, typeof note]>>;
+  let app: ReturnType<typeof createTestApp<typeof entities>>;
 
   beforeAll(async () => {
     database = await open();
-    app = createTestApp({ entities: [folder, access, note], driver: database.driver });
+    app = createTestApp({ entities, driver: database.driver });
     await app.api.ready;
   });
   beforeEach(async () => {
@@ -51,7 +70,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
   });
 
   /** Begins a request while another transaction holds what it waits for, and revokes the right before that one ends. */
-  async function whileHeld<T>(held: string, begin: () => Promise<T>): Promise<T> {
+  async function whileHeld<T>(held: string, begin: () => Promise<T>, end = "rollback"): Promise<T> {
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
     await other.query("begin");
@@ -59,9 +78,13 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     const answer = begin();
     const waiting = `select 1 from pg_locks where not granted and pid in
       (select pid from pg_stat_activity where datname = current_database())`;
-    while ((await other.query(waiting)).rows.length === 0) await nextTurn();
+    let isAnswered = false;
+    void answer.finally(() => {
+      isAnswered = true;
+    });
+    while (!isAnswered && (await other.query(waiting)).rows.length === 0) await nextTurn();
     await app.api.driver.deleteMany("access", { userId: "ann" });
-    await other.query("rollback");
+    await other.query(end);
     await other.end();
     return answer;
   }
@@ -109,5 +132,58 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
     const { status } = await create(method, path, body, `select 1 from "folder" where "id" = 'f' for update`);
     expect([status, await app.api.driver.count("note", {})]).toEqual([403, 0]);
+  });
+  describe("and others are changed with it", () => {
+    beforeEach(async () => {
+      const system = app.api.asSystem();
+      for (const name of ["bill", "mark", "label"] as const)
+        await app.api.driver.deleteMany(name, { id: { null: false } });
+      await system.note.create({ id: "n", text: "n", folderId: "f" });
+      await system.comment.create({ id: "c", noteId: "n" });
+      await system.comment.create({ id: "d", aboveId: "c" });
+      await system.reaction.create({ id: "r", commentId: "d" });
+      await system.mark.create({ id: "m", noteId: "n" });
+      await system.label.create({ id: "l", notesIds: ["n"] });
+    });
+
+    const held = [
+      ["a record that is deleted", `select 1 from "comment" where "id" = 'c' for update`],
+      ["one that refers to that one", `select 1 from "comment" where "id" = 'd' for update`],
+      ["one that is deleted after others", `select 1 from "reaction" for update`],
+      ["one whose reference is emptied", `select 1 from "mark" for update`],
+      ["a pair", `select 1 from "_label_notes" for update`],
+    ] as const;
+    it.each(held)("is decided again after waiting for %s", async (_what, statement) => {
+      const tries = [
+        ["n", undefined, { status: 403 }],
+        ["bulk", { ids: ["n"] }, { body: { count: 0 } }],
+      ] as const;
+      for (const [path, body, answer] of tries) {
+        await app.api.driver.deleteMany("access", { userId: "ann" });
+        await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
+        expect.soft(await create("DELETE", `/api/notes/${path}`, body, statement), path).toMatchObject(answer);
+        expect.soft(await app.api.driver.count("note", {}), path).toBe(1);
+      }
+    });
+
+    it("is decided again after waiting for one that stood against the deletion", async () => {
+      await app.api.asSystem().bill.create({ id: "b", noteId: "n" });
+      const { status } = await whileHeld(
+        `delete from "bill"`,
+        () => app.as({ id: "ann" }).request("DELETE", "/api/notes/n"),
+        "commit",
+      );
+      expect([status, await app.api.driver.count("note", {})]).toEqual([403, 1]);
+    });
+
+    it("lets the deletion happen otherwise", async () => {
+      await app.api.asSystem().bill.create({ id: "b", noteId: "n" });
+      const ann = app.as({ id: "ann" });
+      expect(await ann.request("DELETE", "/api/notes/n")).toMatchObject({ status: 409 });
+      await app.api.driver.deleteMany("bill", { id: "b" });
+      expect(await ann.request("DELETE", "/api/notes/n")).toMatchObject({ status: 200 });
+      const left = ["comment", "reaction", "mark", "label"] as const;
+      expect(await Promise.all(left.map((name) => app.api.driver.count(name, {})))).toEqual([0, 0, 1, 1]);
+    });
   });
 });

@@ -16,6 +16,18 @@ type Expression = RawBuilder<boolean>;
 
 const JSON_TEXT: ArgType = Object.freeze({ scalarType: "string", arity: "scalar" });
 
+/** Where a condition is asked: how many rows ask for it, and how often for the same one. */
+interface Place {
+  /** What the statement calls the table. */
+  readonly table: string;
+  /** Whether the statement is about many rows, several of which may have led to one row of the table. */
+  readonly isShared: boolean;
+  /** Whether the statement names the few rows that it is about. */
+  readonly isNamed: boolean;
+}
+
+const NAMED: Omit<Place, "table"> = { isShared: false, isNamed: true };
+
 /** Writes the conditions of one statement. */
 export class ConditionBuilder {
   readonly #builder: SqlBuilder;
@@ -29,18 +41,22 @@ export class ConditionBuilder {
 
   /** A condition on the rows of a table. @param table What the statement calls the table */
   build(condition: Condition, table: string): Expression {
+    return this.#at(condition, { table, isShared: false, isNamed: namesRows(condition) });
+  }
+
+  #at(condition: Condition, place: Place): Expression {
     switch (condition.op) {
       case "and":
       case "or":
-        return this.#joined(condition, (part) => this.build(part, table));
+        return this.#joined(condition, (part) => this.#at(part, place));
       case "not":
         return condition.of.op === "related"
-          ? this.#related(condition.of, table, false)
-          : this.#complement(condition.of, table);
+          ? this.#related(condition.of, place, false)
+          : this.#complement(condition.of, place.table);
       case "compare":
-        return this.#compare(condition, table);
+        return this.#compare(condition, place.table);
       case "related":
-        return this.#related(condition, table, true);
+        return this.#related(condition, place, true);
       default:
         return this.#constant(condition.op === "always");
     }
@@ -55,7 +71,7 @@ export class ConditionBuilder {
     const { relation } = asked;
     const column = relation.source.columns[relation.foreignKey as string] as ColumnDefinition;
     const key = sql`${this.#slots.next(codecOf(provider, column).type)}`;
-    const found = this.#rows(relation, storedName(relation.target, "id"), key, askedOfRelated(asked));
+    const found = this.#rows(relation, storedName(relation.target, "id"), key, askedOfRelated(asked), NAMED);
     return left.op === "not" ? sql`not exists ${found}` : sql`exists ${found}`;
   }
 
@@ -186,60 +202,94 @@ export class ConditionBuilder {
     return sql`coalesce(${found}, ${provider === "mysql" ? sql`cast(${given} as datetime(6))` : given})`;
   }
 
-  #related(condition: Related, table: string, isSome: boolean): Expression {
-    const { sql } = this.#builder;
+  #related(condition: Related, place: Place, isSome: boolean): Expression {
+    const { sql, provider } = this.#builder;
     const { relation } = condition;
     const where = askedOfRelated(condition);
     if (relation.type === "belongsTo" && isAlways(where)) {
-      const key = sql.id(table, storedName(relation.source, relation.foreignKey as string));
+      const key = sql.id(place.table, storedName(relation.source, relation.foreignKey as string));
       return isSome ? sql`${key} is not null` : sql`${key} is null`;
     }
-    const found = this.#records(relation, where, table);
+    // SQLite asks once for each row that leads here, and each time for all that follow: the rest is worked out once then.
+    if (provider === "sqlite" && relation.many && place.isShared && !place.isNamed) {
+      const id = sql.id(place.table, storedName(relation.source, "id"));
+      const ids = this.#idsWith(relation, where);
+      return isSome ? sql`${id} in ${ids}` : sql`${id} not in ${ids}`;
+    }
+    const found = this.#records(relation, where, place);
     return isSome ? sql`exists ${found}` : sql`not exists ${found}`;
   }
 
   /** Something from the rows of a relation's target that have a value, and match. */
   #rows(
-    { target }: ResolvedRelation,
+    { target, type }: ResolvedRelation,
     column: string,
     value: RawBuilder<unknown>,
     where: Condition,
+    { isShared, isNamed }: Omit<Place, "table">,
   ): RawBuilder<unknown> {
     const { sql, db } = this.#builder;
     // A prefix that names of entities and tables never have.
-    const name = `_${this.#tables++}`;
+    const table = `_${this.#tables++}`;
     const query = db
-      .selectFrom(sourceOf(target, name))
+      .selectFrom(sourceOf(target, table))
       .select(sql.lit(1).as("one"))
-      .where(sql<boolean>`${sql.id(name, column)} = ${value}`)
-      .where(this.build(where, name));
+      .where(sql<boolean>`${sql.id(table, column)} = ${value}`)
+      .where(this.#at(where, { table, isShared: type === "belongsTo" || (type === "hasOne" && isShared), isNamed }));
     return sql`${query}`;
   }
 
   /** Something from the related records that match. */
-  #records(relation: ResolvedRelation, where: Condition, table: string): RawBuilder<unknown> {
-    const { sql, db } = this.#builder;
+  #records(relation: ResolvedRelation, where: Condition, place: Place): RawBuilder<unknown> {
+    const { sql } = this.#builder;
+    const { table, isNamed } = place;
     const { source, target, type } = relation;
     const [own, other] = [storedName(source, "id"), storedName(target, "id")];
-    if (type !== "manyToMany") {
-      const key = storedName(type === "belongsTo" ? source : target, relation.foreignKey as string);
-      return type === "belongsTo"
-        ? this.#rows(relation, other, sql.id(table, key), where)
-        : this.#rows(relation, key, sql.id(table, own), where);
+    if (type === "manyToMany") {
+      const near = `_${this.#tables++}`;
+      const { own: end } = linkTable(relation);
+      const pairs = this.#pairs(relation, where, near, isNamed);
+      return sql`${pairs.select(sql.lit(1).as("one")).where(sql<boolean>`${sql.id(near, end)} = ${sql.id(table, own)}`)}`;
     }
-    const near = `_${this.#tables++}`;
+    const key = storedName(type === "belongsTo" ? source : target, relation.foreignKey as string);
+    return type === "belongsTo"
+      ? this.#rows(relation, other, sql.id(table, key), where, place)
+      : this.#rows(relation, key, sql.id(table, own), where, place);
+  }
+
+  /** The ids of all records that have a related record which matches. */
+  #idsWith(relation: ResolvedRelation, where: Condition): RawBuilder<unknown> {
+    const { sql, db } = this.#builder;
+    const { target, type } = relation;
+    const table = `_${this.#tables++}`;
+    const isPair = type === "manyToMany";
+    const end = isPair ? linkTable(relation).own : storedName(target, relation.foreignKey as string);
+    const rows = isPair
+      ? this.#pairs(relation, where, table, false)
+      : db.selectFrom(sourceOf(target, table)).where(this.#at(where, { table, isShared: false, isNamed: false }));
+    const id = sql.id(table, end);
+    return sql`${rows.select(sql`${id}`.as("id")).where(sql<boolean>`${id} is not null`)}`;
+  }
+
+  /** The pairs of a manyToMany relation whose other ends match. */
+  #pairs(relation: ResolvedRelation, where: Condition, near: string, isNamed: boolean) {
+    const { sql, db } = this.#builder;
     const link = linkTable(relation);
-    const pairs = db
-      .selectFrom(`${link.table} as ${near}`)
-      .select(sql.lit(1).as("one"))
-      .where(sql<boolean>`${sql.id(near, link.own)} = ${sql.id(table, own)}`);
-    if (isAlways(where)) return sql`${pairs}`;
+    const pairs = db.selectFrom(`${link.table} as ${near}`);
+    if (isAlways(where)) return pairs;
     // Joined rather than nested: SQLite's parser limits the levels.
     const far = `_${this.#tables++}`;
-    const isOther = sql<boolean>`${sql.id(far, other)} = ${sql.id(near, link.other)}`;
-    const joined = pairs.innerJoin(sourceOf(target, far), (join) => join.on(isOther));
-    return sql`${joined.where(this.build(where, far))}`;
+    const isOther = sql<boolean>`${sql.id(far, storedName(relation.target, "id"))} = ${sql.id(near, link.other)}`;
+    return pairs
+      .innerJoin(sourceOf(relation.target, far), (join) => join.on(isOther))
+      .where(this.#at(where, { table: far, isShared: true, isNamed }));
   }
+}
+
+/** Whether a condition names its rows by their ids. */
+function namesRows(condition: Condition): boolean {
+  if (condition.op === "and") return condition.of.some(namesRows);
+  return condition.op === "compare" && condition.column.role === "id" && ["eq", "in"].includes(condition.test);
 }
 
 /** Conditions that are joined in the same way: without the parentheses of those inside, which nest. */

@@ -1,31 +1,13 @@
-import { type AnyEntity, type ColumnDefinition, idParts } from "../../../entity/index.ts";
-import {
-  type ByteBudget,
-  type Condition,
-  type Count,
-  compare,
-  type Find,
-  looksAt,
-  type Row,
-  soleId,
-} from "../../../gate/index.ts";
-import { codecOf } from "../condition/column-codec.ts";
+import type { AnyEntity } from "../../../entity/index.ts";
+import { type ByteBudget, type Count, type Find, type Row, soleId } from "../../../gate/index.ts";
 import { joinsOf } from "../fast/joins.ts";
 import { byId, sharedReads } from "../fast/shared-reads.ts";
 import type { Fast } from "../fast/switches.ts";
 import { inlineOf, type Rows, rowsThatFit } from "../statement/long-values.ts";
-import {
-  countQuery,
-  orderOf,
-  rowsOf,
-  type Selection,
-  selectByIdQuery,
-  selectionOf,
-  selectQuery,
-} from "../statement/select-query.ts";
+import { countQuery, orderOf, rowsOf, selectByIdQuery, selectionOf, selectQuery } from "../statement/select-query.ts";
 import type { SqlSession } from "../statement/sql-connection.ts";
-import { type Encoded, updateQuery } from "../statement/write-queries.ts";
 import { isComposite } from "../tables/names.ts";
+import { lockRow } from "./lock-row.ts";
 
 /** Reads records in a session. */
 export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promise<Row[]> {
@@ -58,41 +40,6 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
       return along === undefined ? rowsOf(selection, found) : along.rowsOf(selection, found);
     });
   };
-}
-
-/**
- * Locks a record and reads it. A statement that waited for the lock sees related records as they were before, so
- * conditions on these are checked once the record is locked. SQLite has one writer and no lock statement: an update
- * that changes nothing takes the lock.
- */
-function lockRow(
-  session: SqlSession,
-  entity: AnyEntity,
-  selection: Selection,
-  condition: Condition,
-  strength: true | "delete",
-): Promise<Row[]> {
-  const open = session.connection();
-  const id = soleId(condition);
-  const isSqlite = open.dialect.provider === "sqlite";
-  const isApart = !isSqlite && looksAt(condition);
-  const locked = isApart ? compare(entity.columns.id as ColumnDefinition, "eq", id as string) : condition;
-  const lock = isSqlite
-    ? updateQuery(open, entity, condition, unchanged(entity, id as string), selection)
-    : selectQuery(open, entity, selection, { condition: locked, lock: strength });
-  return session.write({ model: entity.name, operation: "lock" }, async (client) => {
-    const rows = rowsOf(selection, await client.queryRaw(lock));
-    if (!isApart || rows.length === 0) return rows;
-    return rowsOf(selection, await client.queryRaw(selectQuery(open, entity, selection, { condition })));
-  });
-}
-
-/** A change of a row with this id that changes nothing. */
-function unchanged({ columns }: AnyEntity, id: string): Encoded {
-  const own = columns.id as ColumnDefinition;
-  const [column = own] = own.parts ?? [];
-  const value = own.parts === undefined ? id : idParts(own.parts, id)?.[0];
-  return new Map([[column.name, codecOf("sqlite", column).encode(value)]]);
 }
 
 /** How many records match. */

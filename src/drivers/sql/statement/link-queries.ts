@@ -1,6 +1,6 @@
 import type { CompiledQuery } from "kysely";
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
-import { and, type Condition, compare, isAlways } from "../../../gate/index.ts";
+import { and, type Condition, compare, isAlways, or } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { codecOf } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
@@ -52,6 +52,30 @@ export function linksQuery(
     if (isBounded) query = query.limit(sql<number>`${slots.next(WHOLE_NUMBER)}`);
     return query.compile();
   };
+  return statements.get(shape, write).query(values);
+}
+
+/** The statement that locks the pairs of some records of an entity, at either end. */
+export function lockPairsQuery(
+  { builder, statements }: SqlConnection,
+  relation: ResolvedRelation,
+  entity: AnyEntity,
+  ids: readonly string[],
+): NamedQuery {
+  const link = linkTable(relation);
+  const ends = [...(relation.source === entity ? [link.own] : []), ...(relation.target === entity ? [link.other] : [])];
+  const condition = or(ends.map((end) => endIn(entity, end, ids)));
+  const values: unknown[] = [];
+  const shape = `lock ${link.table} ${conditionShape(condition, builder.provider, values)}`;
+  const write = (): CompiledQuery =>
+    builder.db
+      .selectFrom(pairSource(link))
+      .select(builder.sql.lit(1).as("one"))
+      .where(new ConditionBuilder(builder, new Slots()).build(condition, link.called))
+      .orderBy(link.own)
+      .orderBy(link.other)
+      .forUpdate()
+      .compile();
   return statements.get(shape, write).query(values);
 }
 

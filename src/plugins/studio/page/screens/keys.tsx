@@ -69,14 +69,11 @@ export function Keys({ path }: { readonly path: string }): VNode {
       {data === undefined && counted.error === undefined && <Loading />}
       {data !== undefined && (
         <>
-          <ul class="chips">
-            {data.ids.map((id, index) => (
-              <li key={id}>
-                <span class={index === 0 ? "tag on" : "tag"}>{id}</span>{" "}
-                {index === 0 ? say("keyEncrypts") : say("keyReads")}
-              </li>
-            ))}
-          </ul>
+          {data.ids.map((id, index) => (
+            <p key={id}>
+              <span class={index === 0 ? "tag on" : "tag"}>{id}</span> {say(index === 0 ? "keyEncrypts" : "keyReads")}
+            </p>
+          ))}
           <UsageTable usages={data.usages} ids={data.ids} />
         </>
       )}
@@ -153,7 +150,7 @@ function UsageTable({ usages, ids }: Omit<Counted, "next">): VNode {
   if (usages.length === 0) return <p class="empty">{say("noValues")}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
-    <section class="scroll" tabIndex={0} aria-label={say("keys")}>
+    <section class="scroll" tabIndex={0} aria-label={say("values")}>
       <table class="diff">
         <thead>
           <tr>
