@@ -1,7 +1,7 @@
 import type { ArgType } from "@prisma/driver-adapter-utils";
 import type { RawBuilder } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
-import { type Compare, type Condition, isAlways, type JoinedFind, type Related } from "../../../gate/index.ts";
+import { type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
 import { linkTable } from "../tables/link-table.ts";
 import { sourceOf, storedName } from "../tables/names.ts";
 import { buildAtPath } from "./build-path.ts";
@@ -200,25 +200,6 @@ export class ConditionBuilder {
       .select(sql`${value}`.as("value"))
       .where(this.build(where, name));
     return sql`coalesce(${found}, ${provider === "mysql" ? sql`cast(${given} as datetime(6))` : given})`;
-  }
-
-  /** A value of the record that belongsTo relations lead to; null where there is no such record. */
-  valueAlong(
-    [step, ...rest]: readonly JoinedFind[],
-    table: string,
-    valueIn: (table: string) => RawBuilder<unknown>,
-  ): RawBuilder<unknown> {
-    if (step === undefined) return valueIn(table);
-    const { sql, db } = this.#builder;
-    const { relation, where } = step;
-    const name = `_${this.#tables++}`;
-    const key = sql.id(table, storedName(relation.source, relation.foreignKey as string));
-    const found = db
-      .selectFrom(sourceOf(relation.target, name))
-      .select(this.valueAlong(rest, name, valueIn).as("value"))
-      .where(sql<boolean>`${sql.id(name, storedName(relation.target, "id"))} = ${key}`)
-      .where(this.build(where, name));
-    return sql`${found}`;
   }
 
   #related(condition: Related, place: Place, isSome: boolean): Expression {

@@ -22,6 +22,7 @@ import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/
 import { isComposite, sourceOf, storedName } from "../tables/names.ts";
 import { type Inline, type Rows, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
+import { valueAlong } from "./value-along.ts";
 
 /** Columns that a statement returns. */
 export interface Selection {
@@ -188,7 +189,7 @@ function orderBy(
     return (column.parts ?? [column]).map((part) => {
       const isNullable = provider === "postgresql" && (part.optional || through.length > 0);
       const nulls = isNullable ? (direction === "asc" ? " nulls first" : " nulls last") : "";
-      const value = conditions.valueAlong(through, entity.name, (table) =>
+      const value = valueAlong(builder, conditions, through, entity.name, (table) =>
         sortedBy(builder, part, sql.id(table, part.stored)),
       );
       return sql`${value} ${sql.raw(direction + nulls)}`;
