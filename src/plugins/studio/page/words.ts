@@ -36,6 +36,8 @@ export const ENGLISH = {
   conflictHint: "Choose what to keep for each field, then save again.",
   copied: "Copied",
   count: "Count",
+  countAll: "Count all",
+  countedSome: "These are the values of the first records.",
   counting: "Counting…",
   create: "Create {name}",
   created: "Created",
