@@ -136,7 +136,7 @@ function fieldOf(model: FieldModel): unknown {
     int: k.int,
     bool: k.bool,
     datetime: k.datetime,
-    decimal: k.decimal(6, 2),
+    decimal: k.decimal?.(6, 2),
   }[model.kind];
   const apply = (method: string, ...args: readonly unknown[]): void => {
     field = modify(field, method, ...args);

@@ -15,8 +15,8 @@ import {
   type RouteReader,
 } from "../../gate/index.ts";
 import type { Limits } from "../../kernel/index.ts";
-import { describeAggregate } from "./aggregate-query.ts";
 import { DELETED, type Filter, HIGHLIGHT, includable, type QueryTable, targetsOf } from "./query-table.ts";
+import { describeAggregate } from "./read-aggregate.ts";
 import { WHERE } from "./where-tree.ts";
 
 const TEXT: JsonSchema = { type: "string" };

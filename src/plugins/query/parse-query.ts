@@ -20,7 +20,6 @@ import {
   readParameters,
   shownName,
 } from "../../kernel/index.ts";
-import { AGGREGATE, readAggregate } from "./aggregate-query.ts";
 import { readConditions } from "./conditions.ts";
 import { describeQuery } from "./describe-query.ts";
 import { isJsonInclude, readInclude, readJsonInclude } from "./include-query.ts";
@@ -39,6 +38,7 @@ import {
   single,
   throwProblems,
 } from "./query-table.ts";
+import { AGGREGATE, readAggregate } from "./read-aggregate.ts";
 import { RepeatedQueries } from "./repeated-queries.ts";
 import { parseTree, WHERE } from "./where-tree.ts";
 

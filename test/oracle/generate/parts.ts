@@ -19,9 +19,12 @@ import { literalOf, treeOf } from "./trees.ts";
 
 function filterOf(making: Making, entity = making.entity, depth = 3): [string, string] {
   const { random, model } = making;
-  if (depth > 0 && entity.relations.length > 0 && random.chance(0.25)) {
-    const relation = random.pick(entity.relations);
-    const [name, text] = filterOf(making, entityOf(model, relation.target), depth - 1);
+  // Each feature is looked for in early commits, too, whose filters followed one reference.
+  const isFar = making.features.has("queries");
+  const followed = isFar ? entity.relations : keysOf(entity);
+  if (depth > 0 && followed.length > 0 && random.chance(0.25)) {
+    const relation = random.pick(followed);
+    const [name, text] = filterOf(making, entityOf(model, relation.target), isFar ? depth - 1 : 0);
     return [`${relation.name}.${name}`, text];
   }
   if (random.chance(0.02)) return ["nothing", "1"];
@@ -138,7 +141,7 @@ export function inputOf(making: Making, creates: boolean): Input {
     else data[key] = relation.optional && random.chance(0.15) ? null : someId(making, relation.target);
   }
   for (const relation of entity.relations)
-    if (relation.kind === "manyToMany" && random.chance(features.has("pairs") ? 0.35 : 0.15)) {
+    if (relation.kind === "manyToMany" && features.has("pairs") && random.chance(0.35)) {
       const current = pairsNow(model, world, relation);
       data[`${relation.name}Ids`] = random.some(current, 0.4);
     }
