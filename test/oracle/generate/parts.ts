@@ -89,7 +89,7 @@ export function queryOf(making: Making): ListQuery {
   return {
     ...(distinct.length > 0 && { filters: distinct }),
     ...(making.features.has("queries") && random.chance(0.35) && { where: treeOf(making) }),
-    ...(random.chance(0.06) && { q: random.pick(["e", "re", "am"]) }),
+    ...(making.features.has("search") && random.chance(0.06) && { q: random.pick(["e", "re", "am"]) }),
     ...(sort.length > 0 && { sort }),
     ...(making.features.has("search") && random.chance(0.2) && searchFrom(making, sort)),
     ...(random.chance(0.3) && { limit: 1 + random.below(4), page: 1 + random.below(2) }),
