@@ -10,37 +10,27 @@ import type {
   SeenData,
   TargetOf,
 } from "./infer.ts";
+import type { OPERATORS, OperandOf, Operator, OperatorGroup } from "./kinds/operators.ts";
 
 // The queries that an entity's definition allows. Definitions without types (AnyEntity) take anything, as the kernel
 // does.
 
-interface NullOperator {
-  readonly null?: boolean;
-}
-interface EqualityOperators<T> extends NullOperator {
-  readonly eq?: T | null;
-  readonly ne?: T | null;
-  readonly in?: readonly (T | null)[];
-  readonly nin?: readonly (T | null)[];
-}
-interface OrderOperators<T> extends EqualityOperators<T> {
-  readonly gt?: T;
-  readonly gte?: T;
-  readonly lt?: T;
-  readonly lte?: T;
-}
-interface TextOperators<T> extends OrderOperators<T> {
-  readonly like?: string;
-  readonly starts?: string;
-  readonly ends?: string;
-}
-
-interface ListOperators<T> extends NullOperator {
-  readonly has?: T;
-  readonly hasAny?: readonly T[];
-  readonly hasAll?: readonly T[];
-  readonly isEmpty?: boolean;
-}
+type OperandTypes<T> = {
+  readonly value: T;
+  readonly values: readonly T[];
+  readonly text: string;
+  readonly item: T;
+  readonly items: readonly T[];
+  readonly truth: boolean;
+};
+type OperatorsIn<G extends OperatorGroup, T> = {
+  readonly [K in Operator as (typeof OPERATORS)[K]["group"] extends G ? K : never]?: OperandTypes<T>[OperandOf<K>];
+};
+interface NullOperator extends OperatorsIn<"any", never> {}
+interface EqualityOperators<T> extends NullOperator, OperatorsIn<"equality", T | null> {}
+interface OrderOperators<T> extends EqualityOperators<T>, OperatorsIn<"order", T> {}
+interface TextOperators<T> extends OrderOperators<T>, OperatorsIn<"text", T> {}
+interface ListOperators<T> extends NullOperator, OperatorsIn<"list", T> {}
 
 type Below = [never, 0, 1, 2, 3];
 type AnyPath = readonly (string | number)[];

@@ -1,4 +1,11 @@
-import { type AnyEntity, isKeelsonError, type JsonSchema, jsonSchemaOf, type Operator } from "../../entity/index.ts";
+import {
+  type AnyEntity,
+  isKeelsonError,
+  type JsonSchema,
+  jsonSchemaOf,
+  OPERATORS,
+  operandOf,
+} from "../../entity/index.ts";
 import {
   type FieldMask,
   isSearchable,
@@ -164,26 +171,6 @@ function selected({ mask }: Asked): ParameterDescription {
   };
 }
 
-/** What a condition says, as the end of a sentence that begins with the field. */
-const MEANINGS: Readonly<Record<Operator, string>> = {
-  eq: "is this, or one of these where the parameter is repeated",
-  ne: "is not this",
-  gt: "is greater than this",
-  gte: "is this or greater",
-  lt: "is less than this",
-  lte: "is this or less",
-  in: "is one of these",
-  nin: "is not one of these",
-  like: "contains this text, whatever the case",
-  starts: "begins with this text, whatever the case",
-  ends: "ends with this text, whatever the case",
-  has: "has this item",
-  hasAny: "has one of these items",
-  hasAll: "has all of these items",
-  isEmpty: "has no items (true) or some (false)",
-  null: "is empty (true) or not (false)",
-};
-
 const TRUTH: JsonSchema = { type: "boolean" };
 
 /**
@@ -200,13 +187,10 @@ function describeConditions(table: QueryTable, mask: FieldMask, limits: Limits):
   );
   return byField.map(({ name, filter }) => {
     const { schema, commas } = operand(filter, limits);
-    const description = `${filter.column.name} ${MEANINGS[filter.operator]}.`;
+    const description = `${filter.column.name} ${OPERATORS[filter.operator].meaning}.`;
     return { name, schema, description, ...(commas ? { commas } : {}) };
   });
 }
-
-const RANGES: ReadonlySet<Operator> = new Set(["gt", "gte", "lt", "lte"]);
-const PATTERNS: ReadonlySet<Operator> = new Set(["like", "starts", "ends"]);
 
 /** No ranges of texts and ids, no patterns of ids and of words from a list, `_null` on optional fields only, no synonyms. */
 function isUsual({ column: { kind, field, role, optional }, operator }: Filter): boolean {
@@ -214,8 +198,9 @@ function isUsual({ column: { kind, field, role, optional }, operator }: Filter):
   if (!operators.has(operator)) return false;
   const isKey = role === "id" || role === "foreignKey";
   if (operator === "null") return optional;
-  if (RANGES.has(operator)) return !isKey && !operators.has("like");
-  if (PATTERNS.has(operator)) return !isKey && jsonSchemaOf(kind, field).enum === undefined;
+  const { group } = OPERATORS[operator];
+  if (group === "order") return !isKey && !operators.has("like");
+  if (group === "text") return !isKey && jsonSchemaOf(kind, field).enum === undefined;
   // `in` is what repeating the plain name means.
   return operator !== "nin" && (operator !== "in" || !operators.has("eq"));
 }
@@ -227,22 +212,15 @@ function operand(
   const one = jsonSchemaOf(column.kind.item ?? column.kind);
   const most = column.role === "id" ? limits.maxPageSize : limits.inValues;
   const several = { type: "array", items: one, maxItems: most };
-  switch (operator) {
-    case "null":
-    case "isEmpty":
+  switch (operandOf(operator)) {
+    case "truth":
       return { schema: TRUTH };
-    case "like":
-    case "starts":
-    case "ends":
+    case "text":
       return { schema: TEXT };
-    case "in":
-    case "nin":
-    case "hasAny":
-    case "hasAll":
+    case "values":
+    case "items":
       return { schema: several, commas: true };
-    case "eq":
-      return { schema: column.kind.operators.has("in") ? several : one };
     default:
-      return { schema: one };
+      return { schema: operator === "eq" && column.kind.operators.has("in") ? several : one };
   }
 }
