@@ -8,6 +8,7 @@ import {
   embedded,
   entity,
   exportAction,
+  float,
   hasMany,
   importAction,
   int,
@@ -277,3 +278,31 @@ describe.each(SQL_DATABASES)("tables with names of their own, on %s", (name, ope
     await other.close().catch(() => undefined);
   });
 });
+
+describe.each(SQL_DATABASES.filter(([name]) => name === "PostgreSQL"))(
+  "numbers of existing tables, on %s",
+  (_, open) => {
+    it("that their columns cannot hold are 400", async () => {
+      const database = await open();
+      await database.rows("create table gauge (id serial primary key, steps smallint, level real)");
+      const gauge = entity("gauge", { steps: int.optional(), level: float.optional() })
+        .id(int)
+        .timestamps(false)
+        .existing()
+        .rules(everyone);
+      const app = createTestApp({ entities: [gauge], driver: database.driver });
+      await app.api.ready;
+      const ask = async (method: string, path: string, body?: unknown): Promise<number> =>
+        (await app.as(null).request(method, `/api/gauges${path}`, body)).status;
+      expect(await ask("POST", "", { steps: 32_767, level: 1.5 })).toBe(201);
+      for (const body of [{ steps: 32_768 }, { level: 1e300 }]) {
+        expect(await ask("POST", "", body)).toBe(400);
+        expect(await ask("PATCH", "/1", body)).toBe(400);
+      }
+      for (const query of ["?steps=32768", "?steps_in=1,40000", "?level_lt=1e300"])
+        expect(await ask("GET", query)).toBe(400);
+      await app.close();
+      await database.drop();
+    });
+  },
+);

@@ -142,3 +142,21 @@ describe("ids of several columns", () => {
     expect(() => createTestApp({ entities: [price, part] })).toThrow(/no relation can lead there/);
   });
 });
+
+it("an id of several columns refuses parts that are no ids, as it refuses others", async () => {
+  const desk = entity("desk", { name: string, seats: hasMany(() => seat) })
+    .id(int)
+    .rules(everyone);
+  const seat = entity("seat", { desk: belongsTo(() => desk), row: int, note: string.optional() })
+    .id(["deskId", "row"])
+    .rules(everyone);
+  const app = createTestApp({ entities: [desk, seat] });
+  const ask = async (method: string, path: string, body: unknown): Promise<number> =>
+    (await app.as(null).request(method, `/api/${path}`, body)).status;
+  await ask("POST", "desks", { name: "d" });
+  expect(await ask("POST", "seats", { deskId: 1, row: 2 })).toBe(201);
+  for (const deskId of [2, "x", "1e400", null, [1], { a: 1 }, true, 1.5])
+    expect([deskId, await ask("PATCH", "seats/1~2", { deskId })]).toEqual([deskId, 400]);
+  expect(await ask("PATCH", "seats/1~2", { deskId: 1, row: 2, note: "n" })).toBe(200);
+  await app.close();
+});

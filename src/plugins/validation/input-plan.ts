@@ -221,7 +221,7 @@ function isSamePart(operation: Operation, name: string, value: unknown, issues: 
   const { kind } = columns[name] as ColumnDefinition;
   const read = typeof value === "string" ? kind.parse(value) : kind.convert?.(value);
   const given = read?.ok === true ? read.value : value;
-  if (own === undefined || kind.compare(own[index], given) !== 0)
+  if (own === undefined || !kind.accepts(given) || kind.compare(own[index], given) !== 0)
     issues.push({ path: [name], code: "custom", message: "is part of the id, which never changes" });
   return false;
 }

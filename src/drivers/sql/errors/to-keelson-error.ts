@@ -37,6 +37,8 @@ export function toKeelsonError(error: unknown, statement: Subject, model?: Entit
   }
   if (sqlState === "54000")
     return new ValidationFailedError({ _: "a value is too long for its index" }, undefined, { cause });
+  // Columns of tables that were there before may hold fewer numbers than their kind: smallint, real.
+  if (sqlState === "22003") return new BadRequestError("A number is out of the range of its column", { cause });
   if (isTooDeep(error)) return new BadRequestError("The conditions are nested too deeply for the database", { cause });
   // Databases have lists of time zones of their own.
   if (sqlState === "22023" && statement.operation === "aggregate")
