@@ -15,6 +15,7 @@ export const FEATURES = [
   "nested",
   "combined",
   "search",
+  "bytes",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 export type Features = ReadonlySet<Feature>;
