@@ -10,6 +10,9 @@ const compiledIn = require("./scripts/compiled-in.json");
 /** The doors that everything outside kernel, gate and entities goes through. */
 const DOORS = "^src/(kernel|gate|entity)/index\\.ts$";
 
+/** The table of operators: it imports nothing, so that code for browsers can load it too. */
+const OPERATORS = "^src/entity/kinds/operators\\.ts$";
+
 /** npm packages a peer brings; a type import resolves into @types when the package ships none. */
 const npm = (names) => `(^|/)node_modules/(@types/)?(${names})(/|$)|^(${names})(/|$)`;
 
@@ -100,7 +103,7 @@ module.exports = {
         "A plugin of ours has only what a stranger's plugin has; a deep import means a door is missing something.",
       severity: "error",
       from: { path: "^src/plugins/([^/]+)/" },
-      to: { path: "^src/", pathNot: [DOORS, "^src/plugins/"] },
+      to: { path: "^src/", pathNot: [DOORS, OPERATORS, "^src/plugins/"] },
     },
     {
       name: "only-the-roots-name-plugins",
@@ -166,14 +169,21 @@ module.exports = {
       comment: "The client is shipped to browsers; it may know the shape of entities and nothing of the server.",
       severity: "error",
       from: { path: "^src/client/" },
-      to: { path: "^src/", pathNot: ["^src/client/", "^src/entity/index\\.ts$"] },
+      to: { path: "^src/", pathNot: ["^src/client/", "^src/entity/index\\.ts$", OPERATORS] },
     },
     {
       name: "client-imports-types-only",
       comment: "A value import of entity would put its builders and zod into every browser bundle.",
       severity: "error",
       from: { path: "^src/client/" },
-      to: { path: "^src/entity/", dependencyTypesNot: ["type-only"] },
+      to: { path: "^src/entity/", pathNot: OPERATORS, dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "operators-import-nothing",
+      comment: "Browsers load the table of operators, and whatever it imports.",
+      severity: "error",
+      from: { path: OPERATORS },
+      to: {},
     },
     {
       name: "client-runs-in-a-browser",

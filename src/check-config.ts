@@ -1,4 +1,4 @@
-import { ConfigurationError } from "./entity/index.ts";
+import { ConfigurationError, isObject } from "./entity/index.ts";
 import { didYouMean } from "./kernel/index.ts";
 
 const FUNCTIONS = ["getUser", "isAdmin"] as const;
@@ -9,10 +9,6 @@ const KNOWN = [
   ...OBJECTS,
   ...["entities", "driver", "apiPrefix", "plugins", "rules", "production", "trustedOrigins"],
 ];
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function entityProblems(entities: unknown): string[] {
   if (!Array.isArray(entities)) return ["`entities` must be an array of entity definitions"];

@@ -1,4 +1,5 @@
 import { action, belongsTo, type Driver, entity, enums, int, type KeelsonConfig, keelson, string } from "keelson";
+import { audit } from "keelson/audit";
 import { studio } from "keelson/studio";
 import { type Bank, createBank } from "./bank.ts";
 import { placeOrder } from "./place-order.ts";
@@ -30,6 +31,9 @@ const order = entity("order", {
       .workflow(placeOrder),
   });
 
+/** Who an id is. A demo believes everybody; see the guides for real callers. */
+export const userOf = (id: string) => ({ id, role: id === "root" ? "admin" : "customer" });
+
 export interface OrdersOptions extends Pick<KeelsonConfig, "logger" | "getUser"> {
   readonly driver?: Driver;
   readonly bank?: Bank;
@@ -40,7 +44,7 @@ export function createOrders({ bank = createBank(), ...options }: OrdersOptions 
   return keelson({
     entities: [person, product, order],
     services: { bank: () => bank },
-    plugins: [studio({ title: "Orders" })],
+    plugins: [audit({ read: ["admin"] }), studio({ title: "Orders", viewAs: userOf })],
     ...options,
   });
 }

@@ -1,6 +1,6 @@
 import { embedded } from "keelson";
 import { serve } from "keelson/node";
-import { createOrders } from "./api.ts";
+import { createOrders, userOf } from "./api.ts";
 import { createBank } from "./bank.ts";
 
 // `npx tsx examples/orders/start.ts`, then the lines it prints. Kill it in the middle and start it again: nothing is half done.
@@ -8,10 +8,9 @@ const bank = createBank();
 const api = createOrders({
   bank,
   driver: embedded({ file: process.env.ORDERS_FILE ?? ".keelson/orders.db" }),
-  // A demo believes everybody; see the guides for real callers.
   getUser: ({ headers }) => {
     const id = headers.get("authorization")?.match(/^Bearer (\w+)$/)?.[1];
-    return id === undefined ? null : { id, role: id === "root" ? "admin" : "customer" };
+    return id === undefined ? null : userOf(id);
   },
 });
 await api.ready;

@@ -1,27 +1,20 @@
+import { isOperator, type OperandOf, type Operator } from "../entity/kinds/operators.ts";
 import { encode } from "./client-routes.ts";
 
 /** A value that a condition compares with; `null` asks for absence. */
 export type ListValue = string | number | bigint | boolean | Date | null;
 
-/** Operators on one field, all of which must hold. */
-export interface ListOperators {
-  readonly eq?: ListValue;
-  readonly ne?: ListValue;
-  readonly gt?: ListValue;
-  readonly gte?: ListValue;
-  readonly lt?: ListValue;
-  readonly lte?: ListValue;
-  readonly in?: readonly ListValue[];
-  readonly nin?: readonly ListValue[];
-  readonly like?: string;
-  readonly starts?: string;
-  readonly ends?: string;
-  readonly has?: ListValue;
-  readonly hasAny?: readonly ListValue[];
-  readonly hasAll?: readonly ListValue[];
-  readonly isEmpty?: boolean;
-  readonly null?: boolean;
+interface Operands {
+  readonly value: ListValue;
+  readonly values: readonly ListValue[];
+  readonly text: string;
+  readonly item: ListValue;
+  readonly items: readonly ListValue[];
+  readonly truth: boolean;
 }
+
+/** Operators on one field, all of which must hold. */
+export type ListOperators = { readonly [K in Operator]?: Operands[OperandOf<K>] };
 
 /**
  * Conditions by field and by related record, with `and`, `or`, `not`, `some`, `none` and `every`:
@@ -78,14 +71,9 @@ export interface AggregateRequest {
 
 type Pair = readonly [name: string, value: string];
 
-const OPERATORS = new Set([
-  ...["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends"],
-  ...["has", "hasAny", "hasAll", "isEmpty", "null"],
-]);
-
 /**
- * A query as the query string that the API reads as the same query (without `?`). Runs in browsers: no imports but pure
- * text functions.
+ * A query as the query string that the API reads as the same query (without `?`). Runs in browsers: it imports only text
+ * functions and the table of operators.
  *
  * An object whose keys are all operators is a condition; any other object is about a relation. A related field that is
  * called like an operator is written with one: `{ author: { like: { eq: "x" } } }`. Conditions that have no parameter of
@@ -145,13 +133,13 @@ export function serializeAggregate({
   return pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 function isOperators(value: Readonly<Record<string, unknown>>): boolean {
   const entries = Object.entries(value);
-  return entries.length > 0 && entries.every(([key, operand]) => OPERATORS.has(key) && !isObject(operand));
+  return entries.length > 0 && entries.every(([key, operand]) => isOperator(key) && !isObject(operand));
 }
 
 /** One parameter per condition; undefined where some condition has no parameter. */

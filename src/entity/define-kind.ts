@@ -14,7 +14,8 @@ import {
   timeKind,
   uuidKind,
 } from "./kinds/index.ts";
-import { type FieldKind, type Operator, type Parsed, parsed, unreadable } from "./kinds/kind.ts";
+import { type FieldKind, type Parsed, parsed, unreadable } from "./kinds/kind.ts";
+import type { Operator } from "./kinds/operators.ts";
 
 /** What `defineKind` takes. */
 export interface KindOptions<T> {

@@ -1,7 +1,7 @@
 import type { AnyField } from "./field-modifiers.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import { arrayKind } from "./kinds/array.ts";
-import { type Bound, type FieldDefinition, type FieldKind, plainField } from "./kinds/kind.ts";
+import { type Bound, type FieldDefinition, type FieldKind, plainField, type TextChange } from "./kinds/kind.ts";
 import { withMetadata } from "./metadata.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 import type { SearchOptions } from "./search-words.ts";
@@ -32,6 +32,9 @@ class FieldNode implements AnyField {
     const objects = { ...this.definition.ruleObjects, [access]: Object.freeze(ruleObjectsOf(rules)) };
     return this.#with({ [access]: Object.freeze(rules.flat().map(ruleName)), ruleObjects: Object.freeze(objects) });
   }
+  #change(change: TextChange): FieldNode {
+    return this.#with({ changes: Object.freeze([...new Set([...this.definition.changes, change])].sort()) });
+  }
   #format(format: "email" | "url"): FieldNode {
     // Sorted, so that two formats in either order make the same field.
     return this.#with({ formats: Object.freeze([...new Set([...this.definition.formats, format])].sort()) });
@@ -45,14 +48,14 @@ class FieldNode implements AnyField {
     return this.#with({ kind: native });
   }
   array(): FieldNode {
-    const { kind, min, max, least, most, length, positive, trim, lower, upper, formats, patterns, validators, ...own } =
+    const { kind, min, max, least, most, length, positive, changes, formats, patterns, validators, ...own } =
       this.definition;
     const { default: value, password, search } = own;
     if (kind.item !== undefined || kind.column.scalar === "Json")
       throw new ConfigurationError(`.array(): a ${kind.name} field has no arrays; use json`);
     if (value !== undefined || password !== undefined || search !== undefined)
       throw new ConfigurationError(".array() comes before .default(), and not with .password() or .searchable()");
-    const limits = { min, max, least, most, length, positive, trim, lower, upper, formats, patterns, validators };
+    const limits = { min, max, least, most, length, positive, changes, formats, patterns, validators };
     const given = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
     const item = Object.freeze({ ...plainField(kind), ...given }) as FieldDefinition;
     return new FieldNode({ ...plainField(arrayKind(item) as FieldKind), ...own } as FieldDefinition);
@@ -119,13 +122,13 @@ class FieldNode implements AnyField {
     return this.#with({ positive: true });
   }
   trim(): FieldNode {
-    return this.#with({ trim: true });
+    return this.#change("trim");
   }
   lower(): FieldNode {
-    return this.#with({ lower: true });
+    return this.#change("lower");
   }
   upper(): FieldNode {
-    return this.#with({ upper: true });
+    return this.#change("upper");
   }
   email(): FieldNode {
     return this.#format("email");

@@ -81,6 +81,7 @@ export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 export { jsonText } from "./json-text.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError } from "./keelson-error.ts";
 export {
+  changedText,
   composeId,
   idParts,
   isJsonValue,
@@ -89,6 +90,7 @@ export {
   jsonMemberKind,
   MOST_OPEN_DIGITS,
 } from "./kinds/index.ts";
+export { isObject, isPlainObject } from "./kinds/is-object.ts";
 export type { RuleObject } from "./kinds/kind.ts";
 export {
   type Cell,
@@ -96,12 +98,11 @@ export {
   type FieldDefinition,
   type FieldKind,
   type FieldValidator,
-  OPERATORS,
-  type Operator,
   type Parsed,
   type Provider,
   plainField,
 } from "./kinds/kind.ts";
+export { isOperator, OPERATORS, type OperandForm, type Operator, operandOf, SUFFIXES } from "./kinds/operators.ts";
 export type { Metadata } from "./metadata.ts";
 export { createModel, type EntityModel, reachesOwnKind, referring } from "./model.ts";
 export { isFreeName } from "./problems.ts";

@@ -10,37 +10,27 @@ import type {
   SeenData,
   TargetOf,
 } from "./infer.ts";
+import type { OPERATORS, OperandOf, Operator, OperatorGroup } from "./kinds/operators.ts";
 
 // The queries that an entity's definition allows. Definitions without types (AnyEntity) take anything, as the kernel
 // does.
 
-interface NullOperator {
-  readonly null?: boolean;
-}
-interface EqualityOperators<T> extends NullOperator {
-  readonly eq?: T | null;
-  readonly ne?: T | null;
-  readonly in?: readonly (T | null)[];
-  readonly nin?: readonly (T | null)[];
-}
-interface OrderOperators<T> extends EqualityOperators<T> {
-  readonly gt?: T;
-  readonly gte?: T;
-  readonly lt?: T;
-  readonly lte?: T;
-}
-interface TextOperators<T> extends OrderOperators<T> {
-  readonly like?: string;
-  readonly starts?: string;
-  readonly ends?: string;
-}
-
-interface ListOperators<T> extends NullOperator {
-  readonly has?: T;
-  readonly hasAny?: readonly T[];
-  readonly hasAll?: readonly T[];
-  readonly isEmpty?: boolean;
-}
+type OperandTypes<T> = {
+  readonly value: T;
+  readonly values: readonly T[];
+  readonly text: string;
+  readonly item: T;
+  readonly items: readonly T[];
+  readonly truth: boolean;
+};
+type OperatorsIn<G extends OperatorGroup, T> = {
+  readonly [K in Operator as (typeof OPERATORS)[K]["group"] extends G ? K : never]?: OperandTypes<T>[OperandOf<K>];
+};
+interface NullOperator extends OperatorsIn<"any", never> {}
+interface EqualityOperators<T> extends NullOperator, OperatorsIn<"equality", T | null> {}
+interface OrderOperators<T> extends EqualityOperators<T>, OperatorsIn<"order", T> {}
+interface TextOperators<T> extends OrderOperators<T>, OperatorsIn<"text", T> {}
+interface ListOperators<T> extends NullOperator, OperatorsIn<"list", T> {}
 
 type Below = [never, 0, 1, 2, 3];
 type AnyPath = readonly (string | number)[];
@@ -121,6 +111,8 @@ type EitherWay<K extends string> = K | `-${K}`;
 
 /** A field to sort by, with "-" before it for the other direction. */
 export type InferSort<E> = Typed<E, EitherWay<SortableOf<InferEntityData<E>>>>;
+/** A field of a related record to sort by: `"author.name"`. */
+type RelatedSort<E> = Typed<E, EitherWay<`${RelationNames<E>}.${string}`>>;
 /** A field to select. */
 export type InferSelect<E> = Typed<E, keyof InferEntityData<E> & string>;
 /** A relation to include, or one of a related record: `"author"`, `"comments.author"`. */
@@ -215,8 +207,8 @@ export interface ListOptions<
   readonly q?: string | undefined;
   /** Adds `_highlights` to each record: HTML of its searchable fields, with `<mark>` around what `q` found. @default false */
   readonly highlight?: boolean | undefined;
-  /** `["-createdAt", "title"]`; `"-_rank"`, by how well records match `q`, is the default with it */
-  readonly sort?: readonly (InferSort<E> | "_rank" | "-_rank")[] | undefined;
+  /** `["-createdAt", "author.name"]`; `"-_rank"`, by how well records match `q`, is the default with it */
+  readonly sort?: readonly (InferSort<E> | RelatedSort<E> | "_rank" | "-_rank")[] | undefined;
   /** From 1; together with `limit`. */
   readonly page?: number | undefined;
   /** Cursor of the page before (`nextCursor`). */

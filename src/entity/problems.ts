@@ -41,8 +41,9 @@ function fieldProblems(at: string, field: FieldDefinition): string[] {
   const problems = boundProblems(at, field);
   if (field.password && field.encrypted)
     problems.push(`${at}: a field is hashed (.password()) or encrypted (.encrypted()), not both`);
-  if (field.password && (field.trim || field.lower || field.upper))
-    problems.push(`${at}: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()`);
+  const changes = field.changes.map((change) => `.${change}()`);
+  if (field.password && changes.length > 0)
+    problems.push(`${at}: a password is taken exactly as submitted; remove ${changes.join(" and ")}`);
   if (field.password && field.unique)
     problems.push(`${at}: a password cannot be .unique(): equal passwords have different hashes`);
   if (field.encrypted && field.unique && !field.encrypted.searchable)

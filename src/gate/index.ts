@@ -154,7 +154,7 @@ export type {
   TransactionOptions,
 } from "./statement/driver.ts";
 export { foldRecords } from "./statement/fold-records.ts";
-export { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "./statement/keyset.ts";
+export { columnOf, decodeCursor, encodeCursor, keysetCondition, totalOrder } from "./statement/keyset.ts";
 export {
   type ChangePairs,
   type Count,

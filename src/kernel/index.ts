@@ -113,6 +113,7 @@ export {
 } from "./routes/kernel-route.ts";
 export { canonicalize, matchRoute } from "./routes/route-registry.ts";
 export { didYouMean, nearest, unknownKeys } from "./text/did-you-mean.ts";
+export { escapeHtml } from "./text/escape-html.ts";
 export {
   camelCase,
   capitalize,

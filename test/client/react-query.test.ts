@@ -2,6 +2,7 @@ import * as newest from "@tanstack/react-query";
 import { createQueries } from "keelson/react-query";
 import * as oldest from "react-query-oldest";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { OPERATORS } from "../../src/entity/index.ts";
 import { openShop } from "./shop.ts";
 
 type Library = typeof newest;
@@ -75,6 +76,15 @@ describe.each(Object.entries(LIBRARIES))("queries under %s of TanStack Query", (
     const changed = await mutate(person.update.mutationOptions(), { id: "ann", data: { name: "Anne" } });
     expect(changed.name).toBe("Anne");
     expect(stale()).toEqual(["orderItem.count", "orderItem.get", "person.list"]);
+  });
+
+  it("stay fresh with any operator on a field of their own", async () => {
+    const { orderItem, person } = queriesOf("root");
+    const { queryKey } = orderItem.list.queryOptions();
+    for (const operator of Object.keys(OPERATORS))
+      cache.setQueryData([...queryKey, { where: { tags: { [operator]: ["a"] } } }], []);
+    await mutate(person.update.mutationOptions(), { id: "ann", data: { name: "Ann" } });
+    expect(stale()).toEqual([]);
   });
 
   it("are stale for the entities that a mutation names, or none", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { OPERATORS } from "../../src/entity/index.ts";
 import type { Keelson } from "../../src/index.ts";
 import { openPage, type Page } from "../support/page.ts";
 
@@ -27,6 +28,11 @@ describe("docs/guides/queries.md", () => {
     const shown = [...guide.text.matchAll(/^GET (\S+)\n→ (.*)$/gm)];
     expect(shown.length).toBeGreaterThan(5);
     for (const [, path, ids] of shown) expect((await get(path as string)).map(({ id }) => id).join(" ")).toBe(ids);
+  });
+
+  it("names every operator", () => {
+    const [, named] = /operators: `([^`]+)`/.exec(guide.text) ?? [];
+    expect(named).toBe(Object.keys(OPERATORS).join(" "));
   });
 
   it("shows the answers that it gives in JSON", async () => {

@@ -244,17 +244,17 @@ describe("a definition is refused", () => {
     [
       "trims a password",
       { pw: string.password().trim() },
-      "post.pw: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()",
+      "post.pw: a password is taken exactly as submitted; remove .trim()",
     ],
     [
       "lowers a password",
       { pw: string.lower().password() },
-      "post.pw: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()",
+      "post.pw: a password is taken exactly as submitted; remove .lower()",
     ],
     [
       "uppers a password",
       { pw: string.password().upper() },
-      "post.pw: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()",
+      "post.pw: a password is taken exactly as submitted; remove .upper()",
     ],
     [
       "has a unique password",

@@ -77,9 +77,7 @@ describe("field constructors", () => {
       optional: false,
       unique: false,
       positive: false,
-      trim: false,
-      lower: false,
-      upper: false,
+      changes: [],
       formats: [],
       patterns: [],
       validators: [],
@@ -143,8 +141,8 @@ describe("modifiers", () => {
     const named = string.min(3).trim();
     expect(named).not.toBe(string);
     expect(string.definition).toBe(before);
-    expect(before.trim).toBe(false);
-    expect(named.definition).toMatchObject({ trim: true, min: { value: 3 } });
+    expect(before.changes).toEqual([]);
+    expect(named.definition).toMatchObject({ changes: ["trim"], min: { value: 3 } });
   });
 
   it("write down what was said", () => {
@@ -158,9 +156,7 @@ describe("modifiers", () => {
       max: { value: 9, message: "at most" },
       length: { value: 5, message: "exactly" },
       positive: false,
-      trim: true,
-      lower: true,
-      upper: true,
+      changes: ["lower", "trim", "upper"],
       formats: ["email", "url"],
       patterns: [{ regex: /^a/, message: "an a" }],
       validators: [{ test: isEven, message: "must be even" }],

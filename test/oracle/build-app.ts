@@ -1,6 +1,8 @@
 /** Makes a Keelson app of a model: rules become functions and `where` objects, as a user would write them. */
 import type { AnyEntity, Driver, Keelson, Logger, Rule, User } from "keelson";
+import { TENANT, TENANT_FIELD, withCompanion, withoutRules } from "./companions.ts";
 import { actionsOf } from "./entity-actions.ts";
+import type { Features } from "./features.ts";
 import { library } from "./library.ts";
 import type {
   Caller,
@@ -28,6 +30,8 @@ export interface OracleApp {
   readonly interruption: Interruption;
   /** How many scenarios ran on it: keys of requests are never used again. */
   scenarios: number;
+  /** Rows and pairs that another tenant has, as they are stored. */
+  others: ReadonlySet<string>;
   /** Names the ids of the records that are made next. */
   nameIds(uid: string): void;
 }
@@ -132,7 +136,7 @@ function fieldOf(model: FieldModel): unknown {
     int: k.int,
     bool: k.bool,
     datetime: k.datetime,
-    decimal: k.decimal(6, 2),
+    decimal: k.decimal?.(6, 2),
   }[model.kind];
   const apply = (method: string, ...args: readonly unknown[]): void => {
     field = modify(field, method, ...args);
@@ -166,7 +170,7 @@ function entityOf(
   full: boolean,
 ): AnyEntity {
   const members = Object.fromEntries([
-    ...model.fields.map((field) => [field.name, fieldOf(field)]),
+    ...model.fields.filter(({ name }) => name !== TENANT_FIELD).map((field) => [field.name, fieldOf(field)]),
     ...model.relations.map((relation) => [relation.name, relationFrom(relation, () => find(relation.target))]),
   ]);
   let builder: unknown = modify(k.entity(model.name, members as never), "timestamps", false);
@@ -204,8 +208,11 @@ const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 // One key for the process, so that what is stored can be decrypted to be compared.
 k.initEncryption({ key: "5f".repeat(32) });
 
+/** A caller as the app knows them: of the tenant whose records the scenario is about, unless they say another. */
+export const userOf = (by: Principal): User | null => (by === null ? null : ({ tenantId: TENANT, ...by } as User));
+
 /** Builds the app and waits until it is ready. */
-export async function buildApp(model: Model, driver: Driver, options: { replays: boolean }): Promise<OracleApp> {
+export async function buildApp(model: Model, driver: Driver, features: Features): Promise<OracleApp> {
   const interruption: Interruption = { run: undefined };
   rulesMade = 0;
   const hasEncrypted = model.entities.some(({ fields }) => fields.some((one) => one.encrypted !== undefined));
@@ -215,7 +222,9 @@ export async function buildApp(model: Model, driver: Driver, options: { replays:
     if (found === undefined) throw new TypeError(`no entity ${name}`);
     return found;
   };
-  for (const one of model.entities) entities.set(one.name, entityOf(one, find, interruption, true));
+  // Where CASL decides, entities say nothing.
+  const stated = features.has("casl") ? model.entities.map(withoutRules) : model.entities;
+  for (const one of stated) entities.set(one.name, entityOf(one, find, interruption, true));
   let uid = "x";
   let made = 0;
   const api = k.keelson({
@@ -231,11 +240,12 @@ export async function buildApp(model: Model, driver: Driver, options: { replays:
     },
     getUser: ({ headers }) => {
       const said = headers.get("x-caller");
-      return said === null ? null : (JSON.parse(said) as User);
+      return said === null ? null : userOf(JSON.parse(said) as Caller);
     },
     plugins: (defaults) => {
       const plain = defaults.replace("workflows", k.workflows({ journal: false }));
-      return options.replays ? [...plain, k.idempotency({ encrypted: hasEncrypted })] : plain;
+      const replays = features.has("replays") ? [k.idempotency({ encrypted: hasEncrypted })] : [];
+      return [...withCompanion(model, features, plain), ...replays];
     },
   }) as unknown as Keelson;
   await api.ready;
@@ -245,6 +255,7 @@ export async function buildApp(model: Model, driver: Driver, options: { replays:
     entities,
     interruption,
     scenarios: 0,
+    others: new Set(),
     nameIds(next) {
       uid = next;
       made = 0;

@@ -39,7 +39,7 @@ export async function withApp<T>(
   const database = await databases.open(model);
   let app: OracleApp | undefined;
   try {
-    app = await buildApp(model, database.driver, { replays: features.has("replays") });
+    app = await buildApp(model, database.driver, features);
     return await work(app, database);
   } finally {
     await app?.api.close();

@@ -17,12 +17,19 @@ export const FEATURES = [
   "search",
   "bytes",
 ] as const;
-export type Feature = (typeof FEATURES)[number];
+/** Plugins of `examples/plugins` that an app has besides, one at a time (`--with`). */
+export const COMPANIONS = ["tenancy", "casl"] as const;
+export type Feature = (typeof FEATURES)[number] | (typeof COMPANIONS)[number];
 export type Features = ReadonlySet<Feature>;
 
 /** @throws TypeError for a name that there is not */
-export function featuresOf(only: readonly string[] | undefined): Features {
-  const unknown = only?.find((one) => !(FEATURES as readonly string[]).includes(one));
-  if (unknown !== undefined) throw new TypeError(`there is no feature "${unknown}": ${FEATURES.join(", ")}`);
-  return new Set((only as readonly Feature[] | undefined) ?? FEATURES);
+export function featuresOf(only: readonly string[] = FEATURES, companion?: string): Features {
+  const known = (names: readonly string[], name: string): void => {
+    if (!names.includes(name)) throw new TypeError(`there is no "${name}", only ${names.join(", ")}`);
+  };
+  for (const one of only) known(FEATURES, one);
+  if (companion !== undefined) known(COMPANIONS, companion);
+  // The example of CASL says nothing of rules of actions, nor to readers of documents.
+  const told = companion === "casl" ? only.filter((one) => one !== "handlers" && one !== "documents") : only;
+  return new Set([...told, ...(companion === undefined ? [] : [companion])] as readonly Feature[]);
 }

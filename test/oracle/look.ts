@@ -13,13 +13,14 @@ const { values } = parseArgs({
     database: { type: "string", default: "memory" },
     findings: { type: "string", default: "1" },
     only: { type: "string" },
+    with: { type: "string" },
     "no-shrink": { type: "boolean", default: false },
     brief: { type: "boolean", default: false },
   },
 });
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const database = values.database as DatabaseName;
-const features = featuresOf(values.only?.split(","));
+const features = featuresOf(values.only?.split(","), values.with);
 const started = Date.now();
 const { steps, found } = await explore(
   { database, features, seed: Number(values.seed), steps: Number(values.steps) },

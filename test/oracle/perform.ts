@@ -1,5 +1,5 @@
 /** Carries a step out on the app, through the surface that it names, and says what came back. */
-import { type OracleApp, whereOf } from "./build-app.ts";
+import { type OracleApp, userOf, whereOf } from "./build-app.ts";
 import { statusOfRun, stepsFor } from "./entity-actions.ts";
 import { library } from "./library.ts";
 import type { Call, EntityModel, Model, Principal, Reader, Step } from "./model.ts";
@@ -90,7 +90,7 @@ async function overReport(
   const read = JSON.stringify(reportInput(app.model, entity, by, call));
   if (surface === "client")
     try {
-      const clients = app.api.as(by as never) as unknown as Record<string, ReportClient>;
+      const clients = app.api.as(userOf(by) as never) as unknown as Record<string, ReportClient>;
       const given = call.id === undefined ? [{ read }] : [call.id, { read }];
       const { result } = await (clients[entity.name] as ReportClient).report(...given);
       return { status: 200, body: JSON.parse(JSON.stringify(result)) as unknown };
@@ -112,7 +112,7 @@ async function documentOf(app: OracleApp, by: Principal, of: Reader, surface: St
     status = answer.status;
     document = answer.body as OpenApi | undefined;
   } else {
-    const reader = of === "own" ? (by ?? "public") : of;
+    const reader = of === "own" ? (userOf(by) ?? "public") : of;
     document = (await library.openapiDocument(app.api, { as: reader as never })) as unknown as OpenApi;
   }
   return { status, body: document === undefined || status !== 200 ? document : listedIn(document, app.model, of) };
@@ -182,7 +182,7 @@ async function overSteps(app: OracleApp, path: string, step: Step): Promise<Obse
     const entity = app.entities.get(step.on) as Parameters<typeof stepsFor>[0];
     const result = await library.runWorkflow(stepsFor(entity, handlerCall), {
       resolve: app.api.resolve.bind(app.api),
-      user: by as never,
+      user: userOf(by) as never,
     });
     return { status: statusOfRun(result), body: undefined };
   }
@@ -213,11 +213,12 @@ export async function perform(app: OracleApp, entity: EntityModel, step: Step, b
 /** Fills the tables, through a handler's driver: it asks no rules, hashes and encrypts. */
 export async function seed(
   app: OracleApp,
+  by: Principal,
   entity: EntityModel,
   rows: readonly Record<string, unknown>[],
   later: readonly [string, Record<string, unknown>][],
 ): Promise<void> {
   if (rows.length === 0 && later.length === 0) return;
-  const { status, text } = await send(app, null, "POST", `/api/${entity.name}s/seed`, { rows, later });
+  const { status, text } = await send(app, by, "POST", `/api/${entity.name}s/seed`, { rows, later });
   if (status !== 200) throw new Error(`cannot store the rows of a scenario: ${text}`);
 }

@@ -1,5 +1,6 @@
 /** Runs a scenario from its first row to its last step, or to the first step that goes wrong. */
 import type { OracleApp } from "./build-app.ts";
+import { dataOfOtherTenant, isShared, OTHER_TENANT, OWN_TENANT, textsOf, withoutOthers } from "./companions.ts";
 import { answers, difference } from "./compare.ts";
 import { type Database, inOrder } from "./database.ts";
 import { evaluate } from "./evaluate/evaluate.ts";
@@ -13,6 +14,7 @@ import {
   type Input,
   type Meanwhile,
   type Model,
+  type Principal,
   type Row,
   type Step,
 } from "./model.ts";
@@ -32,14 +34,26 @@ export async function prepare(app: OracleApp, database: Database, model: Model, 
   await database.empty();
   app.interruption.run = undefined;
   app.scenarios += 1;
-  for (const { entity, rows, later } of inOrder(model, data)) await seed(app, entity, rows, later);
-  for (const [at, pairs] of Object.entries(data.pairs)) {
-    const [entity = "", relation = ""] = at.split(".");
-    for (const pair of pairs) {
-      const [source = "", target = ""] = pair.split("|");
-      await app.api.driver.link(entity, relation, source, [target]);
+  const store = async (by: Principal, all: Data): Promise<void> => {
+    for (const { entity, rows, later } of inOrder(model, all)) await seed(app, by, entity, rows, later);
+    for (const [at, pairs] of Object.entries(all.pairs)) {
+      const [entity = "", relation = ""] = at.split(".");
+      for (const pair of pairs) {
+        const [source = "", target = ""] = pair.split("|");
+        await app.api.driver.link(entity, relation, source, [target]);
+      }
     }
-  }
+  };
+  if (!isShared(model)) return store(null, data);
+  await store(OTHER_TENANT, dataOfOtherTenant(model, data));
+  app.others = textsOf(await database.read(app.api));
+  return store(OWN_TENANT, data);
+}
+
+/** What is stored, without what another tenant has; what is not as that tenant left it, is there. */
+async function readOwn(app: OracleApp, database: Database): Promise<Data> {
+  const stored = await database.read(app.api);
+  return app.others.size === 0 ? stored : withoutOthers(stored, app.others);
 }
 
 /** Chooses the step after those before it, in the world as it is by then; undefined when there are no more. */
@@ -64,7 +78,7 @@ export async function runScenario(
     if (result.reads !== undefined) refused = result.reads === "later" ? step : undefined;
     world = result.world;
   }
-  const left = refused && (await difference(model, world, await database.read(app.api)));
+  const left = refused && (await difference(model, world, await readOwn(app, database)));
   if (refused === undefined || left === undefined) return { steps };
   return { steps, finding: { step: refused, expected: "nothing is stored by what is refused", got: left } };
 }
@@ -120,7 +134,7 @@ async function settle(
   if (fitting.length === 0) return { finding: { step, ...toldApart(step, outcomes, got) } };
   if (READS.includes(step.call.do)) return { world };
   if (got.status >= 400 && fitting.every((one) => one.world === undefined)) return { world, reads: "later" };
-  const stored = await database.read(app.api);
+  const stored = await readOwn(app, database);
   let wrong: string | undefined;
   for (const outcome of fitting) {
     const after = named(outcome.world ?? world, world, step, stored);

@@ -10,6 +10,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     database: { type: "string", default: "memory" },
     only: { type: "string" },
+    with: { type: "string" },
     against: { type: "string" },
     workers: { type: "string", default: "1" },
     findings: { type: "string", default: "1" },
@@ -30,6 +31,7 @@ function start(at: number): Promise<number> {
     database: values.database,
     findings: values.findings,
     ...(values.only !== undefined && { only: values.only }),
+    ...(values.with !== undefined && { with: values.with }),
   };
   const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
   const child = spawn(process.execPath, ["--import", "tsx", look, ...given, ...(values.brief ? ["--brief"] : [])], {

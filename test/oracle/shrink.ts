@@ -1,4 +1,5 @@
 /** Makes a counter-example smaller, for as long as it still is one: fewer steps, rows, rules, fields, entities. */
+import { isShared, TENANT_FIELD } from "./companions.ts";
 import type { DatabaseName } from "./database.ts";
 import { openDatabases } from "./database.ts";
 import { type Found, withApp } from "./explore.ts";
@@ -91,14 +92,18 @@ function isSound({ model, steps }: Scenario): boolean {
     if (rule.rule === "record") return meets(entity, rule.test);
     return rule.rule !== "guarded" || (meets(entity, rule.test) && meets(entity, rule.where));
   };
-  const isModelSound = model.entities.every(
-    (entity) =>
-      [
-        ...Object.values(entity.rules).flat(),
-        ...(entity.report?.rules ?? []),
-        ...entity.fields.flatMap(({ readable = [], writable = [] }) => [...readable, ...writable]),
-      ].every((rule) => fits(entity, rule)) && entity.validators.every(({ holds }) => meets(entity, holds)),
-  );
+  const isKept =
+    !isShared(model) || model.entities.every(({ fields }) => fields.some(({ name }) => name === TENANT_FIELD));
+  const isModelSound =
+    isKept &&
+    model.entities.every(
+      (entity) =>
+        [
+          ...Object.values(entity.rules).flat(),
+          ...(entity.report?.rules ?? []),
+          ...entity.fields.flatMap(({ readable = [], writable = [] }) => [...readable, ...writable]),
+        ].every((rule) => fits(entity, rule)) && entity.validators.every(({ holds }) => meets(entity, holds)),
+    );
   return isModelSound && steps.every(reads);
 }
 

@@ -1,5 +1,5 @@
 /** Calls through clients in the process. */
-import type { OracleApp } from "./build-app.ts";
+import { type OracleApp, userOf } from "./build-app.ts";
 import type { Call, EntityModel, ListQuery, Principal } from "./model.ts";
 import type { Observed } from "./perform.ts";
 import { isWrite } from "./requests.ts";
@@ -82,7 +82,7 @@ export const failed = (error: unknown): Observed => ({
 export async function overClient(app: OracleApp, entity: EntityModel, by: Principal, call: Call): Promise<Observed> {
   const wanted = clientCall(entity, call) as HandlerCall;
   try {
-    const clients = app.api.as(by as never) as unknown as Record<string, Parameters<typeof runCall>[0]>;
+    const clients = app.api.as(userOf(by) as never) as unknown as Record<string, Parameters<typeof runCall>[0]>;
     return fromClient(call, await runCall(clients[entity.name] as Parameters<typeof runCall>[0], wanted));
   } catch (error) {
     return failed(error);
@@ -97,7 +97,7 @@ export async function overTransaction(
 ): Promise<Observed> {
   try {
     const body = await app.api.transaction(async (tx) => {
-      const clients = tx.as(by as never) as unknown as Record<string, Parameters<typeof runCall>[0]>;
+      const clients = tx.as(userOf(by) as never) as unknown as Record<string, Parameters<typeof runCall>[0]>;
       const done: { status: number; body: unknown }[] = [];
       for (const { on, call } of items) {
         const { status, body } = fromClient(call, await runCall(clients[on] as Parameters<typeof runCall>[0], call));

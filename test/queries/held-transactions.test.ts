@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transactionSlots } from "../../src/gate/statement/transaction-slots.ts";
 import {
   belongsTo,
+  bulkUpdateAction,
   createPlugin,
   type Driver,
   defineRule,
   entity,
   hasMany,
+  importAction,
   memoryDriver,
   postgres,
   string,
@@ -15,6 +17,8 @@ import {
 import { KeyedTurns } from "../../src/plugins/batch/keyed-turns.ts";
 import { idempotency } from "../../src/plugins/idempotency/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
+import { freshPostgres } from "../support/databases.ts";
+import { deferred } from "../support/deferred.ts";
 import { SQL_DATABASES, type TestDatabase } from "../support/sql-databases.ts";
 
 const everyone = ["everyone"];
@@ -163,6 +167,73 @@ describe("turns of batches", () => {
     await Promise.all([first, second, apart]);
     expect(told).toEqual(["apart", "second", "first"]);
   });
+});
+
+// Each waits at a rule, inside its transaction, until all may go on.
+describe("of a pool of four connections, two at most", () => {
+  let held = 0;
+  let released = deferred<void>();
+  const waiting = defineRule("heldTransactionsWaiting", async ({ record, user }) => {
+    if (user?.id !== "eve" || !String(record?.code).startsWith("waiting")) return record !== null;
+    held++;
+    await released.promise;
+    return true;
+  });
+  const parcel = entity("parcel", { code: string.unique(), note: string.optional() })
+    .rules({ read: everyone, create: [waiting], update: [waiting] })
+    .actions({ bulkUpdate: bulkUpdateAction, import: importAction });
+  let app: ReturnType<typeof openApp>;
+  let drop: () => Promise<void>;
+  const openApp = (url: string) =>
+    createTestApp({
+      entities: [parcel],
+      driver: postgres(url, { poolSize: 4 }),
+      limits: { ruleMs: 30_000 },
+      plugins: [idempotency()],
+    });
+  beforeAll(async () => {
+    const database = await freshPostgres();
+    drop = database.drop;
+    app = openApp(database.url);
+    await app.api.ready;
+    for (const id of ["a", "b"]) await app.api.asSystem().parcel.create({ id, code: `waiting ${id}` });
+  });
+  afterAll(async () => {
+    await app?.close();
+    await drop?.();
+  });
+
+  const batchOf = (code: string) =>
+    [`first ${code}`, code].map((own) => ({ method: "POST", path: "/parcels", body: { code: own } }));
+  it.each([
+    ["bulk updates", "PUT", () => "/api/parcels/bulk", () => ({ ids: ["a", "b"], data: { note: "n" } }), false],
+    ["imports", "POST", () => "/api/parcels/import", (code: string) => [{ code }], false],
+    ["batches, with and without a key", "POST", () => "/api/batch", batchOf, true],
+  ])(
+    "have %s of one caller open",
+    async (kind, method, path, bodyOf, isKeyed) => {
+      held = 0;
+      released = deferred<void>();
+      const eve = app.as({ id: "eve" });
+      const sent = Array.from({ length: 8 }, (_, index) =>
+        eve.request(
+          method,
+          path(),
+          bodyOf(`waiting ${kind} ${index}`),
+          isKeyed && index % 2 === 0 ? { "idempotency-key": `${kind} ${index}`.replaceAll(/\W/g, "-") } : {},
+        ),
+      );
+      while (held === 0) await sleep(5);
+      const others = Array.from({ length: 4 }, (_, index) =>
+        app.as({ id: "bob" }).request("POST", "/api/parcels", { code: `${kind} of others ${index}` }),
+      );
+      expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(4).fill(201));
+      expect(held).toBeLessThanOrEqual(2);
+      released.resolve();
+      expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(Array(8).fill(200));
+    },
+    60_000,
+  );
 });
 
 describe("transactions that are open at the same time", () => {

@@ -16,6 +16,29 @@ const part = entity("part", { title: string, note: belongsTo(() => note).optiona
   .timestamps(false)
   .rules({ read: [visible], create: ["everyone"], update: ["everyone"], delete: ["everyone"] });
 
+const folder = entity("folder", { title: string })
+  .timestamps(false)
+  .rules({ read: ["everyone"], update: ["everyone"] });
+const inOpenFolder = defineRule("nestedRightsInOpenFolder", () => ({ folder: { title: "open" } }));
+const page = entity("page", { folder: belongsTo(() => folder), topic: belongsTo(() => folder) })
+  .timestamps(false)
+  .rules({ read: [inOpenFolder], update: ["everyone"] });
+
+it("takes the right to read a record before its related records change", async () => {
+  const app = createTestApp({
+    entities: [folder, page],
+    driver: memoryDriver({
+      folder: ["a", "b"].map((id) => ({ id, title: "open" })),
+      page: [{ id: "p", folderId: "a", topicId: "b" }],
+    }),
+  });
+  const change = (title: string) => ({ folder: { update: { title } }, topic: { update: { title } } });
+  const send = async (title: string) => (await app.as(null).request("PATCH", "/api/pages/p", change(title))).status;
+  expect([await send("closed"), await send("open")]).toEqual([200, 403]);
+  expect(await app.api.asSystem().folder.get("a")).toMatchObject({ title: "closed" });
+  await app.close();
+});
+
 describe("a nested write", () => {
   const open = () =>
     createTestApp({

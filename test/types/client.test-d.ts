@@ -152,8 +152,9 @@ describe("a client of an app", () => {
     void client().post.list({ where: { title: { contains: "a" } } });
     // @ts-expect-error nor is there one of a related record
     void client().post.list({ where: { author: { name: { contains: "a" } } } });
-    // @ts-expect-error records are not sorted by what others have
-    void client().post.list({ sort: ["author.name"] });
+    void client().post.list({ sort: ["author.name", "-author.name"] });
+    // @ts-expect-error there is no such relation
+    void client().post.list({ sort: ["nothing.name"] });
     // @ts-expect-error pages of a walk are not numbered
     void client().post.all({ page: 2 });
   });

@@ -2,9 +2,9 @@ import { camelCase, pascalCase, pluralize } from "../../kernel/index.ts";
 import { addKeys } from "./add-keys.ts";
 import { chooseId } from "./choose-id.ts";
 import { type DatabaseShape, fullName, type Reference, type TableColumn, type TableShape } from "./database-shape.ts";
+import { entityNames, freeName, isAloneUnique, timestampsOf, variableOf } from "./entity-names.ts";
 import { type FieldCode, fieldOf, literalOf } from "./field-of.ts";
 import type { Draft, ImportPlan } from "./import-plan.ts";
-import { entityNames, freeName, isAloneUnique, timestampsOf, variableOf } from "./names.ts";
 
 /** Plans the entities of a database. */
 export function planEntities(database: DatabaseShape): ImportPlan {

@@ -1,7 +1,7 @@
 import { kebabCase } from "../../kernel/index.ts";
 import type { DatabaseShape } from "./database-shape.ts";
+import { variableOf } from "./entity-names.ts";
 import type { EntityPlan, ImportPlan } from "./import-plan.ts";
-import { variableOf } from "./names.ts";
 import { planEntities } from "./plan-entities.ts";
 
 /** The files that describe a database, by name, and what they leave out. */

@@ -8,6 +8,7 @@ import {
   createModel,
   type EntityModel,
   isKeelsonError,
+  isObject,
 } from "../../entity/index.ts";
 import type * as Library from "../../index.ts";
 import type { Keelson, KeelsonConfig, RouteListing } from "../../index.ts";
@@ -67,14 +68,14 @@ function configOf(module: unknown, name: string): KeelsonConfig {
   if (exported === undefined) throw new ConfigurationError(`${name} has no default export. Write: ${EXAMPLE}`);
   if (typeof exported === "function")
     throw new ConfigurationError(`${name} exports a function. Export what it returns: ${EXAMPLE}`);
-  if (typeof exported !== "object" || exported === null || Array.isArray(exported))
+  if (!isObject(exported))
     throw new ConfigurationError(`The default export of ${name} is not a Keelson configuration. Write: ${EXAMPLE}`);
   // An app has begun to connect when it is made, and most commands only want to look.
   if ("fetch" in exported && "routes" in exported)
     throw new ConfigurationError(
       `${name} exports an app. Export its configuration, ${EXAMPLE}, and make the app elsewhere: keelson(config)`,
     );
-  return exported as KeelsonConfig;
+  return exported as unknown as KeelsonConfig;
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
+import { isOperator } from "../../entity/kinds/operators.ts";
 import { byName } from "../by-name.ts";
 import type { CallOptions, TypedApp } from "../client-options.ts";
 import type { Client } from "../create-client.ts";
+import { isObject } from "../serialize-list-query.ts";
 import type { Queries } from "./queries.ts";
 
 /** What `createQueries` takes. */
@@ -117,19 +119,12 @@ function looksAtOthers(argument: unknown): boolean {
   return include !== undefined || namesRelation(where);
 }
 
-const OPERATOR = /^(?:eq|ne|gt|gte|lt|lte|in|nin|like|starts|ends|null)$/;
 const LOGIC = /^(?:and|or|not)$/i;
 
 /** Whether conditions are about more than a record's own fields; what cannot be told apart is taken for a relation. */
 function namesRelation(where: unknown): boolean {
   if (!isObject(where)) return false;
   return Object.entries(where).some(([name, value]) =>
-    LOGIC.test(name)
-      ? [value].flat().some(namesRelation)
-      : isObject(value) && !Object.keys(value).every((operator) => OPERATOR.test(operator)),
+    LOGIC.test(name) ? [value].flat().some(namesRelation) : isObject(value) && !Object.keys(value).every(isOperator),
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }

@@ -100,7 +100,7 @@ function find(store: Store, statement: Find): Row[] {
   const { entity: given, where, select, sort, rank, limit, offset = 0, perParent, bytes, counted } = statement;
   const entity = ownEntity(store, given);
   const columns = selectedColumns(entity, select);
-  const rows = sortRows(entity, filterRows(store, entity, where), sort, rank && ranksOf(rank));
+  const rows = sortRows(store, entity, filterRows(store, entity, where), sort, rank && ranksOf(rank));
   const kept = perParent === undefined ? rows : firstOfEach(rows, perParent);
   const page = kept.slice(offset, limit === undefined ? undefined : offset + limit);
   const read = select === undefined ? counted : new Set(columns.filter((name) => counted?.has(name) !== false));

@@ -39,6 +39,7 @@ export function memoryDriver(seed: Seed = {}): Driver {
       durable: false,
       conditionalInserts: true,
       aggregates: true,
+      sortsRelated: true,
     }),
     async connect({ model }) {
       const next = Store.empty(model);

@@ -2,6 +2,8 @@ import { type AnyEntity, type ColumnDefinition, canHold, type ResolvedRelation }
 import {
   askedOfStored,
   type Condition,
+  columnOf,
+  type JoinedFind,
   type KnownAnswers,
   matches,
   RANK,
@@ -124,31 +126,58 @@ export function holdsForNew(store: Store, condition: Condition, row: Row): boole
 
 /** Puts rows into an order, the same as the databases': null is the smallest value. @throws BadRequestError */
 export function sortRows(
+  store: Store,
   entity: AnyEntity,
   rows: Row[],
   sort: readonly SortKey[] | undefined,
   rankOf?: (row: Row) => number,
 ): Row[] {
-  const keys = totalOrder(sort).map(({ field, direction }) => {
-    if (field === RANK && rankOf !== undefined) return { field, kind: undefined, sign: direction === "desc" ? -1 : 1 };
-    const column = Object.hasOwn(entity.columns, field) ? entity.columns[field] : undefined;
+  const related = relatedIn(store);
+  const keys = totalOrder(sort).map((key) => {
+    const { field, direction, through } = key;
+    const sign = direction === "desc" ? -1 : 1;
+    if (field === RANK && rankOf !== undefined) return { kind: undefined, sign, read: rankOf };
+    const column = columnOf(entity, key);
     if (column?.kind.sortable !== true) throw new BadRequestError(`${entity.name} cannot be sorted by "${field}"`);
-    return { field, kind: column.kind, sign: direction === "desc" ? -1 : 1 };
+    const read = (row: Row): unknown => row[column.name];
+    return {
+      kind: column.kind,
+      sign,
+      read: through === undefined ? read : valuesAlong(rows, through, related, read),
+    };
   });
   return rows.sort((first, second) => {
-    for (const { field, kind, sign } of keys) {
+    for (const { kind, sign, read } of keys) {
       if (kind === undefined) {
-        const difference = (rankOf?.(first) ?? 0) - (rankOf?.(second) ?? 0);
+        const difference = read(first) - read(second);
         if (difference !== 0) return difference * sign;
         continue;
       }
-      const a = first[field];
-      const b = second[field];
+      const a = read(first);
+      const b = read(second);
       const order = a === null || b === null ? Number(b === null) - Number(a === null) : kind.compare(a, b);
       if (order !== 0) return order * sign;
     }
     return 0;
   });
+}
+
+/** Values of the records that belongsTo relations lead to, by row; null where there is no such record. */
+function valuesAlong(
+  rows: readonly Row[],
+  through: readonly JoinedFind[],
+  related: RelatedRows,
+  read: (row: Row) => unknown,
+): (row: Row) => unknown {
+  const values = new Map<Row, unknown>();
+  const known: KnownAnswers = new Map();
+  for (const row of rows) {
+    let at: Row | undefined = row;
+    for (const { relation, where } of through)
+      at = at && [...related(relation, at)].find((one) => matches(where, one, related, known));
+    values.set(row, at === undefined ? null : read(at));
+  }
+  return (row) => values.get(row);
 }
 
 /** The columns to return. @throws BadRequestError for a name that is not a column */

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type FieldDefinition, type FieldKind, LIST_OPERATORS, type Parsed, parsed, unreadable } from "./kind.ts";
+import { type FieldDefinition, type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
+import { LIST_OPERATORS } from "./operators.ts";
 
 const MESSAGE = "must be an array";
 

@@ -1,4 +1,5 @@
-import { EQUALITY_OPERATORS, type FieldKind, ORDER_OPERATORS, type Parsed, parsed, unreadable } from "./kind.ts";
+import { type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
+import { ORDER_OPERATORS } from "./operators.ts";
 import { readSchema } from "./read-schema.ts";
 import { idKind } from "./string.ts";
 
@@ -51,7 +52,7 @@ export function compositeIdKind(parts: readonly Part[]): FieldKind<string> {
   };
   return Object.freeze<FieldKind<string>>({
     ...idKind,
-    operators: new Set([...EQUALITY_OPERATORS, ...ORDER_OPERATORS]),
+    operators: ORDER_OPERATORS,
     parse: convert,
     accepts: (value): value is string => typeof value === "string" && value === composeId(idParts(parts, value) ?? []),
     convert,

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type FieldKind, ORDER_OPERATORS, parsed, unreadable } from "./kind.ts";
+import { type FieldKind, parsed, unreadable } from "./kind.ts";
+import { ORDER_OPERATORS } from "./operators.ts";
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;

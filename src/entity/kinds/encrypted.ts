@@ -1,4 +1,5 @@
-import { EQUALITY_OPERATORS, type FieldKind, TEXT_OPERATORS } from "./kind.ts";
+import type { FieldKind } from "./kind.ts";
+import { EQUALITY_OPERATORS, TEXT_OPERATORS } from "./operators.ts";
 import { compareText } from "./string.ts";
 
 const TEXT = { scalar: "String", native: { postgresql: "Text", mysql: "MediumText" } } as const;

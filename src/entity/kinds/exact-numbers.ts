@@ -1,13 +1,6 @@
 import type * as z from "zod";
-import {
-  type ExactBound,
-  type FieldDefinition,
-  type FieldKind,
-  ORDER_OPERATORS,
-  type Parsed,
-  parsed,
-  unreadable,
-} from "./kind.ts";
+import { type ExactBound, type FieldDefinition, type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
+import { ORDER_OPERATORS } from "./operators.ts";
 import { readSchema } from "./read-schema.ts";
 
 /** A value of a kind from any input, or why there is no such value. */

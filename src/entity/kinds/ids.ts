@@ -1,6 +1,7 @@
 import { bigintKind } from "./exact-numbers.ts";
-import { type FieldKind, ORDER_OPERATORS, type Parsed, parsed, unreadable } from "./kind.ts";
+import { type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
 import { intKind } from "./number-and-bool.ts";
+import { ORDER_OPERATORS } from "./operators.ts";
 import { readSchema } from "./read-schema.ts";
 import { idKind } from "./string.ts";
 import { uuidKind } from "./written-forms.ts";

@@ -6,5 +6,5 @@ export { bigintKind, decimalKind, MOST_DIGITS, MOST_OPEN_DIGITS, openDecimalKind
 export { idKindOf } from "./ids.ts";
 export { isJsonValue, type JsonPath, jsonKind, jsonMemberKind } from "./json.ts";
 export { boolKind, floatKind, intKind } from "./number-and-bool.ts";
-export { emailKind, idKind, isStorableText, stringKind, textKind } from "./string.ts";
+export { changedText, emailKind, idKind, isStorableText, stringKind, textKind } from "./string.ts";
 export { bytesKind, dateKind, timeKind, uuidKind } from "./written-forms.ts";

@@ -1,5 +1,7 @@
 import * as z from "zod";
-import { type FieldKind, NULL_ONLY, type Parsed, parsed, TEXT_OPERATORS, unreadable } from "./kind.ts";
+import { isPlainObject } from "./is-object.ts";
+import { type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
+import { NULL_ONLY, TEXT_OPERATORS } from "./operators.ts";
 import { compareText, isStorableText } from "./string.ts";
 
 /** Deeper values are refused: recursive consumers (JSON.stringify, databases) have stacks. */
@@ -29,11 +31,10 @@ function addMembers(value: object, members: unknown[]): boolean {
     for (const child of value) members.push(child);
     return true;
   }
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (!isPlainObject(value)) return false;
   for (const key of Object.keys(value)) {
     if (key === "__proto__" || !isStorableText(key)) return false;
-    members.push((value as Record<string, unknown>)[key]);
+    members.push(value[key]);
   }
   return true;
 }

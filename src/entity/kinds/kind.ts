@@ -1,27 +1,6 @@
 import type { ZodType } from "zod";
 import type { GivenMetadata } from "../metadata.ts";
-
-/** Operators of a condition on one field; the same names in `where` objects and in query strings. */
-export const OPERATORS = [
-  "eq",
-  "ne",
-  "gt",
-  "gte",
-  "lt",
-  "lte",
-  "in",
-  "nin",
-  "like",
-  "starts",
-  "ends",
-  "has",
-  "hasAny",
-  "hasAll",
-  "isEmpty",
-  "null",
-] as const;
-/** The operators that conditions may use. */
-export type Operator = (typeof OPERATORS)[number];
+import type { Operator } from "./operators.ts";
 
 /** A value parsed from text, or the reason why it cannot be parsed. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
@@ -122,16 +101,6 @@ export interface FieldKind<T = unknown> {
 /** A cell of CSV: text is written in quotes, even when it is empty; numbers and booleans are not. */
 export type Cell = string | number | boolean;
 
-const EQUALITY: readonly Operator[] = ["eq", "ne", "in", "nin", "null"];
-const ORDER: readonly Operator[] = ["gt", "gte", "lt", "lte"];
-const TEXT: readonly Operator[] = ["like", "starts", "ends"];
-
-export const LIST_OPERATORS: ReadonlySet<Operator> = new Set<Operator>(["has", "hasAny", "hasAll", "isEmpty", "null"]);
-export const NULL_ONLY: ReadonlySet<Operator> = new Set<Operator>(["null"]);
-export const EQUALITY_OPERATORS: ReadonlySet<Operator> = new Set(EQUALITY);
-export const ORDER_OPERATORS: ReadonlySet<Operator> = new Set([...EQUALITY, ...ORDER]);
-export const TEXT_OPERATORS: ReadonlySet<Operator> = new Set([...EQUALITY, ...ORDER, ...TEXT]);
-
 /** A successful parse. */
 export function parsed<T>(value: T): Parsed<T> {
   return { ok: true, value };
@@ -167,6 +136,9 @@ export interface FieldValidator {
   readonly message: string;
 }
 
+/** A modifier that changes a text; what each does is in string.ts. */
+export type TextChange = "trim" | "lower" | "upper";
+
 /** A field as passive, frozen data. Modifiers only write annotations here; plugins give them meaning. */
 export interface FieldDefinition {
   readonly kind: FieldKind;
@@ -181,9 +153,8 @@ export interface FieldDefinition {
   readonly most?: ExactBound;
   readonly length?: Bound;
   readonly positive: boolean;
-  readonly trim: boolean;
-  readonly lower: boolean;
-  readonly upper: boolean;
+  /** How a text is changed before it is checked. */
+  readonly changes: readonly TextChange[];
   readonly formats: readonly ("email" | "url")[];
   readonly patterns: readonly { readonly regex: RegExp; readonly message?: string | undefined }[];
   readonly validators: readonly FieldValidator[];
@@ -220,9 +191,7 @@ export function plainField(kind: FieldKind): FieldDefinition {
     optional: false,
     unique: false,
     positive: false,
-    trim: false,
-    lower: false,
-    upper: false,
+    changes: Object.freeze([]),
     formats: Object.freeze([]),
     patterns: Object.freeze([]),
     validators: Object.freeze([]),

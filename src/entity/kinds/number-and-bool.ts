@@ -1,12 +1,6 @@
 import * as z from "zod";
-import {
-  EQUALITY_OPERATORS,
-  type FieldDefinition,
-  type FieldKind,
-  ORDER_OPERATORS,
-  parsed,
-  unreadable,
-} from "./kind.ts";
+import { type FieldDefinition, type FieldKind, parsed, unreadable } from "./kind.ts";
+import { EQUALITY_OPERATORS, ORDER_OPERATORS } from "./operators.ts";
 
 const INT32_MIN = -2_147_483_648;
 const INT32_MAX = 2_147_483_647;

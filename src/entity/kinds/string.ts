@@ -5,9 +5,10 @@ import {
   type FieldKind,
   type Parsed,
   parsed,
-  TEXT_OPERATORS,
+  type TextChange,
   unreadable,
 } from "./kind.ts";
+import { TEXT_OPERATORS } from "./operators.ts";
 
 /** Characters that start a formula in spreadsheets, wide ones included, and the quote that prevents one. */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
@@ -169,12 +170,25 @@ function checksOf(field: FieldDefinition, limit: number): Check[] {
   return checks;
 }
 
+/** What the modifiers that change a text do, in the order in which they do it. */
+const TEXT_CHANGES: Readonly<Record<TextChange, (text: string) => string>> = {
+  trim: (text) => text.trim(),
+  lower: (text) => text.toLowerCase(),
+  upper: (text) => text.toUpperCase(),
+};
+
+/** A text as its field stores it. */
+export function changedText({ changes }: FieldDefinition, text: string): string {
+  return Object.entries(TEXT_CHANGES).reduce(
+    (changed, [name, change]) => (changes.includes(name as TextChange) ? change(changed) : changed),
+    text,
+  );
+}
+
 /** Schema of a textual field: normalise (trim, case) first, then check, so that `.trim().min(3)` refuses three spaces. */
 export function stringSchema(field: FieldDefinition, limit: number): z.ZodType {
   let base = z.string({ error: "must be a string" });
-  if (field.trim) base = base.trim();
-  if (field.lower) base = base.toLowerCase();
-  if (field.upper) base = base.toUpperCase();
+  if (field.changes.length > 0) base = base.overwrite((text) => changedText(field, text));
   const checks = checksOf(field, limit);
   return base
     .check((ctx) => {

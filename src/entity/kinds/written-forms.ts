@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type FieldKind, NULL_ONLY, ORDER_OPERATORS, type Parsed, parsed, unreadable } from "./kind.ts";
+import { type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
+import { NULL_ONLY, ORDER_OPERATORS } from "./operators.ts";
 import { readSchema } from "./read-schema.ts";
 import { compareText } from "./string.ts";
 

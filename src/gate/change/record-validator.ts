@@ -1,3 +1,4 @@
+import { isObject } from "../../entity/index.ts";
 import { type FieldErrors, InternalError, ValidationFailedError } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
@@ -49,7 +50,7 @@ export async function checkChanges(
 }
 
 function isMessages(value: unknown): value is FieldErrors {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (!isObject(value)) return false;
   const messages = Object.values(value);
   return messages.length > 0 && messages.every((message) => typeof message === "string");
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../entity/index.ts";
 import { BadRequestError, didYouMean } from "../../kernel/index.ts";
 import type { Where } from "../condition/condition.ts";
 import { INCLUDED, type Included, type IncludeTree } from "../operation/operation.ts";
@@ -25,10 +26,6 @@ export function includeTree(include: unknown): IncludeTree | undefined {
   else if (isObject(include)) addObject(root, include, 1);
   else throw new BadRequestError("include takes a list of relations, or an object");
   return Object.keys(root).length === 0 ? undefined : root;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Adds a path of relations. */

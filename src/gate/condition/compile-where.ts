@@ -3,8 +3,11 @@ import {
   type ColumnDefinition,
   type EntityModel,
   type FieldKind,
+  isPlainObject,
   isStorableText,
+  OPERATORS,
   type Operator,
+  operandOf,
   type ResolvedRelation,
 } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
@@ -105,12 +108,6 @@ function refuse(entity: AnyEntity, problem: string): never {
   throw new BadRequestError(`where on ${entity.name}: ${problem}`);
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 function compileObject(context: Context, entity: AnyEntity, where: unknown, depth: number): Condition {
   if (context.rights === undefined && isCondition(where)) return where;
   if (depth > WHERE_DEPTH) refuse(entity, `it is nested more than ${WHERE_DEPTH} levels deep`);
@@ -192,8 +189,6 @@ function compilePath(entity: AnyEntity, column: ColumnDefinition, value: Record<
   return compileColumn(entity, member, tests);
 }
 
-const RANGES: ReadonlySet<string> = new Set(["gt", "gte", "lt", "lte"]);
-
 function compileOperator(entity: AnyEntity, column: ColumnDefinition, name: string, operand: unknown): Condition {
   if (operand === undefined) refuse(entity, `"${column.name}" is undefined; leave it out, or use null`);
   if (name === SEARCH && column.field?.search !== undefined) return hasWords(entity, column, operand);
@@ -218,7 +213,7 @@ function compileOperator(entity: AnyEntity, column: ColumnDefinition, name: stri
     default:
       if (operand === null && operator === "eq") return compare(column, "eq", null);
       if (operator === "eq" && isNoId(column, operand)) return NEVER;
-      return compare(column, operator, operandOf(entity, column, operator, operand));
+      return compare(column, operator, readOperand(entity, column, operator, operand));
   }
 }
 
@@ -229,12 +224,12 @@ function isNoId({ role, kind }: ColumnDefinition, value: unknown): boolean {
 }
 
 /** What a column is compared with, in the form of its kind. @throws BadRequestError */
-function operandOf(entity: AnyEntity, column: ColumnDefinition, test: Test, operand: unknown): unknown {
+function readOperand(entity: AnyEntity, column: ColumnDefinition, test: Test, operand: unknown): unknown {
   const { kind } = column;
-  if (column.path !== undefined && typeof operand === "boolean" && RANGES.has(test))
+  if (column.path !== undefined && typeof operand === "boolean" && OPERATORS[test].group === "order")
     refuse(entity, `"${test}" on "${column.name}" takes a text or a number`);
   // A fragment of text need not be a whole value: half of an enum's word is a fine search.
-  const isFragment = test === "like" || test === "starts" || test === "ends";
+  const isFragment = operandOf(test) === "text";
   if (isFragment ? typeof operand === "string" && isStorableText(operand) : kind.accepts(operand)) return operand;
   const converted = isFragment ? undefined : kind.convert?.(operand);
   if (converted?.ok !== true) refuse(entity, `"${column.name}" cannot be compared with this value`);
@@ -257,7 +252,7 @@ function compileList(
   const given = operator === "has" ? [operand] : operand;
   if (!Array.isArray(given)) refuse(entity, `"${operator}" on "${column.name}" takes an array`);
   const { item } = column.kind;
-  const items = [...given].map((value) => operandOf(entity, { ...column, kind: item as FieldKind }, "eq", value));
+  const items = [...given].map((value) => readOperand(entity, { ...column, kind: item as FieldKind }, "eq", value));
   if (items.length > 0) return compare(column, operator === "hasAny" ? "hasAny" : "hasAll", items);
   return operator === "hasAny" ? NEVER : isThere;
 }
@@ -275,7 +270,7 @@ function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown
       compare(
         column,
         "in",
-        values.map((value) => operandOf(entity, column, "in", value)),
+        values.map((value) => readOperand(entity, column, "in", value)),
       ),
     );
   if (hasNull) parts.push(compare(column, "eq", null));

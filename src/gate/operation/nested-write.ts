@@ -1,3 +1,5 @@
+import { isObject } from "../../entity/index.ts";
+
 /** What a value under the name of a relation says about its records. */
 const VERBS: ReadonlySet<string> = new Set([
   "create",
@@ -12,7 +14,7 @@ const VERBS: ReadonlySet<string> = new Set([
 
 /** Whether a value asks for writes of related records, as in `{ create: [{ sku: "a" }], connect: ["l1"] }`. */
 export function isNestedWrite(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (!isObject(value)) return false;
   const names = Object.keys(value);
   return names.length > 0 && !names.includes("id") && names.every((name) => VERBS.has(name));
 }

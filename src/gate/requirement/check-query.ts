@@ -14,6 +14,8 @@ import {
   type OperationQuery,
 } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
+import type { SortKey } from "../statement/driver.ts";
+import type { JoinedFind } from "../statement/statement.ts";
 import { checkPaths } from "./check-paths.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
@@ -43,7 +45,7 @@ export function checkQuery(operation: Operation, bounded = false): OperationQuer
   const query = searching(operation);
   if (!bounded && query.where !== undefined) checkWhereShape(query.where, mostParts(scope.app.limits));
   // Rights come first: an error about an operator or a value would reveal that the field exists.
-  const decisions = decisionsOf(scope, entity, query.where);
+  const decisions = decisionsOf(scope, entity, query);
   return decisions instanceof Promise
     ? decisions.then((known) => checked(operation, query, known, bounded))
     : checked(operation, query, decisions, bounded);
@@ -69,12 +71,35 @@ function checked(
 ): OperationQuery {
   const mask = scope.access.mask(entity);
   const where = checkedWhere(scope, entity, query, decisions, bounded);
-  for (const { field } of query.sort ?? [])
-    if (!mask.sortable.has(field) && !(field === RANK && kind === "list" && isRanked(entity, query)))
-      throw unaskable(scope, entity, field, mask.sortable);
+  const isRank = (field: string): boolean => field === RANK && kind === "list" && isRanked(entity, query);
+  const sort = query.sort?.map((key) => (isRank(key.field) ? key : sortable(scope, entity, key, decisions)));
   for (const name of query.select ?? []) if (!mask.readable.has(name)) throw unknownField(entity, name, mask.readable);
   if (query.include !== undefined) checkInclude(scope, entity, query.include);
-  return where === undefined ? query : { ...query, where };
+  return where === undefined && sort === undefined ? query : { ...query, where: where ?? query.where, sort };
+}
+
+/**
+ * A key of an order with what its path leads through: belongsTo relations that the caller may follow, to a field that all records
+ * show. Related records that the caller may not read sort as those that are missing.
+ * @throws BadRequestError, the same for a field that the caller may not know of as for one that does not exist
+ */
+function sortable(scope: OperationScope, entity: AnyEntity, key: SortKey, decisions: Decisions): SortKey {
+  const names = key.field.split(".");
+  const unknown = (): BadRequestError => unaskable(scope, entity, key.field, scope.access.mask(entity).sortable);
+  let at = entity;
+  const through = names.slice(0, -1).map((name): JoinedFind => {
+    const relation = relationOf(scope, at, name);
+    if (relation?.type !== "belongsTo" || !seesRelation(scope, relation)) throw unknown();
+    const { allowed, guard, predicate } = decisions.get(relation.target) ?? {};
+    const isHidden = scope.access.mask(at).readablePerRow?.has(relation.foreignKey ?? "");
+    if (isHidden || !allowed || guard !== undefined) throw unknown();
+    at = relation.target;
+    return { relation, where: compileWhere(scope.app.model, at, predicate) };
+  });
+  const { includeDepth } = scope.app.limits;
+  if (through.length > includeDepth) throw new BadRequestError(`"_sort" goes at most ${includeDepth} relations deep`);
+  if (!scope.access.mask(at).sortable.has(names.at(-1) as string)) throw unknown();
+  return through.length === 0 ? key : { ...key, through };
 }
 
 /** The caller's condition, narrowed so that it reveals nothing about records they may not see. */
@@ -146,21 +171,27 @@ function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
 export async function narrowQuery(operation: Operation): Promise<OperationQuery> {
   const { entity, scope } = operation;
   const query = searching(operation);
-  const decisions = await decisionsOf(scope, entity, query.where);
+  const decisions = await decisionsOf(scope, entity, query);
   if (decisions.size === 0) return query;
-  return { ...query, where: compileWhere(scope.app.model, entity, query.where, narrowing(scope, decisions)) };
+  const where = compileWhere(scope.app.model, entity, query.where, narrowing(scope, decisions));
+  const sort = query.sort?.map((key) => (key.field.includes(".") ? sortable(scope, entity, key, decisions) : key));
+  return { ...query, where, sort };
 }
 
 const NO_DECISIONS: Decisions = new Map();
 
-/** What the caller may read of the entities in a where; most use only their own. */
+/** What the caller may read of the entities in a where and in an order; most use only their own. */
 function decisionsOf(
   scope: OperationScope,
   entity: AnyEntity,
-  where: Where | undefined,
+  { where, sort = [] }: OperationQuery,
 ): Decisions | Promise<Decisions> {
   const targets = new Set<AnyEntity>();
   collectTargets(scope, entity, where, targets);
+  for (const { field } of sort) {
+    const path = field.split(".").reduceRight<Where>((inner, name) => ({ [name]: inner }), {});
+    collectTargets(scope, entity, path, targets);
+  }
   return targets.size === 0 ? NO_DECISIONS : decideAll(scope, targets);
 }
 
@@ -191,6 +222,8 @@ function checkIncluded({ name, many, remote }: ResolvedRelation, asked: Included
     throw new BadRequestError(`include of "${name}" takes no limit, no sort and no count: there is one record`);
   if (limit > limits.includedRecords)
     throw new BadRequestError(`include of "${name}" has at most ${limits.includedRecords} records`);
+  if (sort.some(({ field }) => field.includes(".")))
+    throw new BadRequestError(`include of "${name}" is sorted by fields of its own records`);
   if (sort.length > limits.sortKeys) throw new BadRequestError(`A query takes at most ${limits.sortKeys} sort keys`);
   checkWhereShape(where, mostParts(limits));
 }

@@ -31,6 +31,8 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const order = totalOrder(query.sort, entity);
   const where = allPresent(query.where, decision.predicate, conditionUpTo(operation.requirements, "denied"));
   const { pageSize, maxOffset } = scope.app.limits;
+  if (scope.store.capabilities.sortsRelated !== true && order.some(({ through }) => through !== undefined))
+    throw new BadRequestError("This database is not sorted by fields of related records");
   const ranked = order.some(({ field }) => field === RANK) ? query.search : undefined;
   const after =
     query.after === undefined || ranked !== undefined ? query.position : decodeCursor(entity, order, query.after);
@@ -64,12 +66,30 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const isCut = bytes?.isCut === true;
   if (last !== undefined && (operation.records.length === limit || isCut))
     operation.nextCursor =
-      ranked === undefined ? encodeCursor(order, last) : encodeOffset(order, (offset ?? 0) + operation.records.length);
+      ranked === undefined
+        ? encodeCursor(order, await withRelated(operation, order, last))
+        : encodeOffset(order, (offset ?? 0) + operation.records.length);
   // Pages with an offset would skip the records that were left out.
   if (isCut && operation.bytes === undefined && (query.offset !== undefined || operation.nextCursor === undefined))
     throw new BadRequestError(
       `The page would have more than ${scope.app.limits.pageBytes} bytes; ask for fewer records, for fewer fields with "select", or for pages that begin after a cursor ("_after").`,
     );
+}
+
+/** A record with the values that the paths of its order lead to. */
+async function withRelated({ scope }: MutableOperation, order: readonly SortKey[], record: Row): Promise<Row> {
+  const found: Row = { ...record };
+  for (const { field, through = [] } of order) {
+    let at: Row | null = record;
+    for (const [index, { relation, where }] of through.entries()) {
+      const id: unknown = at?.[relation.foreignKey as string];
+      const next = through[index + 1]?.relation.foreignKey ?? field.slice(field.lastIndexOf(".") + 1);
+      const one = allOf({ id }, where);
+      at = typeof id === "string" ? await scope.store.findOne(relation.target, one, { select: [next] }) : null;
+      found[field] = at?.[next] ?? null;
+    }
+  }
+  return found;
 }
 
 /** Counts the records of all pages; when the number need not be exact, as far as pages can be numbered. */
@@ -116,7 +136,8 @@ async function readInPortions(operation: MutableOperation, mask: FieldMask, find
     const sizes = operation.records.map((record) => countedBytes(record, dropHidden(operation, mask, record)));
     const found = operation.records.slice(0, bytes.take(sizes, page.length === 0 ? 1 : 0));
     page.push(...found);
-    const last = found.at(-1);
+    const end = found.at(-1);
+    const last = end && (await withRelated(operation, sort, end));
     if (last === undefined || bytes.isCut || !portion.isCut || page.length >= limit) return page;
     const rest =
       find.rank === undefined
@@ -234,7 +255,7 @@ function columnsToFetch(
   const columns = new Set([
     "id",
     ...query.select,
-    ...order.map(({ field }) => field).filter((field) => field !== RANK),
+    ...order.map(({ field, through }) => through?.[0]?.relation.foreignKey ?? field).filter((field) => field !== RANK),
   ]);
   for (const name of Object.keys(query.include ?? {})) {
     const key = Object.values(entity.columns).find((column) => column.relation === name);

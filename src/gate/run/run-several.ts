@@ -4,7 +4,7 @@ import { newOperation, ONE_BY_ONE, settled } from "../operation/new-operation.ts
 import { ACCESS, type Operation, type OperationInput } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { GateScope } from "../operation/runtime.ts";
-import { inTurn } from "./brief-transaction.ts";
+import { giveTurn, inTurn } from "./brief-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 
 /**
@@ -33,6 +33,7 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
     const ignored = new Set<string>();
     all.total = 0;
     for (const id of distinct) {
+      await giveTurn(inner);
       const one = await inner.run({ ...input, ids: undefined, id, ifFound: true });
       if (one.applied && (input.kind === "delete" || Object.keys(one.data).length > 0)) all.total++;
       for (const name of one.ignored) ignored.add(name);

@@ -1,4 +1,4 @@
-import { type AnyEntity, type ColumnDefinition, type FieldDefinition, isKeelsonError } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, changedText, isKeelsonError } from "../../entity/index.ts";
 import { BadRequestError, ConflictError, EntityNotFoundError, ValidationFailedError } from "../../kernel/index.ts";
 import type { Where } from "../condition/condition.ts";
 import type { Operation, OperationQuery } from "../operation/operation.ts";
@@ -116,15 +116,10 @@ function whereOf(entity: AnyEntity, key: readonly ColumnDefinition[], data: Upse
  * @throws ValidationFailedError for a value that the column cannot have
  */
 export function keyValue({ name, kind, field }: ColumnDefinition, given: unknown): unknown {
-  const value = typeof given === "string" && field !== undefined ? inCase(field, given) : given;
+  const value = typeof given === "string" && field !== undefined ? changedText(field, given) : given;
   if (kind.accepts(value)) return value;
   const read = typeof value === "string" ? kind.parse(value) : kind.convert?.(value);
   if (read?.ok !== true)
     throw new ValidationFailedError({ [name]: read?.message ?? `must be a value of ${kind.name}` });
   return read.value;
-}
-
-function inCase({ trim, lower, upper }: FieldDefinition, text: string): string {
-  const trimmed = trim ? text.trim() : text;
-  return lower ? trimmed.toLowerCase() : upper ? trimmed.toUpperCase() : trimmed;
 }

@@ -1,12 +1,18 @@
 import type { EntityModel } from "../../entity/index.ts";
 import type { Logger } from "../../kernel/index.ts";
 import type { EntityRef, Row, Where } from "../condition/condition.ts";
-import type { Execute, Find, Pair, ResultOf, Statement } from "./statement.ts";
+import type { Execute, Find, JoinedFind, Pair, ResultOf, Statement } from "./statement.ts";
 
 /** One key of an order; `null` sorts as the smallest value. */
 export interface SortKey {
+  /** A column, or the path to a column of a related record: `author.name`. */
   readonly field: string;
   readonly direction: "asc" | "desc";
+  /**
+   * The belongsTo relations of a path, which lead to the record that has the column: null where there is no such record, or
+   * where one on the way does not meet its condition. Only for drivers with the capability `sortsRelated`. @default no path
+   */
+  readonly through?: readonly JoinedFind[] | undefined;
 }
 
 /** How one record is read. */
@@ -66,6 +72,8 @@ export interface DriverCapabilities {
   readonly conditionalInserts?: boolean | undefined;
   /** Whether it runs `aggregate` statements; for others the gate reads the records. @default false */
   readonly aggregates?: boolean | undefined;
+  /** Whether a `find` sorts by columns of related records (`through`); others refuse such an order. @default false */
+  readonly sortsRelated?: boolean | undefined;
   /** Whether transactions run concurrently. */
   readonly concurrentTransactions: boolean;
   /**

@@ -1,15 +1,6 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
-import {
-  and,
-  type Compare,
-  type Condition,
-  compare,
-  compareExactly,
-  not,
-  or,
-  type Row,
-} from "../condition/condition.ts";
+import { and, type Condition, compare, compareExactly, not, or, type Row, related } from "../condition/condition.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import type { SortKey } from "./driver.ts";
 import type { Execute, Find } from "./statement.ts";
@@ -24,6 +15,18 @@ export function totalOrder(sort: readonly SortKey[] | undefined, entity?: AnyEnt
   const hidden = keys.find(({ field }) => entity?.hidden.includes(field))?.field;
   if (hidden !== undefined) throw new BadRequestError(`${entity?.name} cannot be sorted by "${hidden}"`);
   return keys.some((key) => key.field === "id") ? keys : [...keys, { field: "id", direction: "asc" }];
+}
+
+/** The column that a key of an order names. */
+export function columnOf(entity: AnyEntity, { field, through }: SortKey): ColumnDefinition | undefined {
+  const { columns } = through?.at(-1)?.relation.target ?? entity;
+  const name = through === undefined ? field : field.slice(field.lastIndexOf(".") + 1);
+  return Object.hasOwn(columns, name) ? columns[name] : undefined;
+}
+
+/** A condition on the record that the path of a key leads to. */
+function along({ through = [] }: SortKey, condition: Condition): Condition {
+  return through.reduceRight((inner, { relation, where }) => related(relation, and([where, inner])), condition);
 }
 
 function signature(order: readonly SortKey[]): string {
@@ -55,10 +58,10 @@ export function decodeCursor(entity: AnyEntity, order: readonly SortKey[], curso
   const values = readJson(cursor);
   if (!Array.isArray(values) || values.length !== order.length + 1 || values[0] !== signature(order))
     throw new BadRequestError("The cursor does not belong to this list; start again without it");
-  return order.map(({ field }, index) => {
+  return order.map((key, index) => {
     const value: unknown = values[index + 1];
-    const column = entity.columns[field] as ColumnDefinition;
-    if (value === null && column.optional) return null;
+    const column = columnOf(entity, key) as ColumnDefinition;
+    if (value === null && (column.optional || key.through !== undefined)) return null;
     const read = typeof value === "string" ? column.kind.parse(value) : { ok: column.kind.accepts(value), value };
     if (!read.ok) throw new BadRequestError("The cursor does not belong to this list; start again without it");
     return (read as { value: unknown }).value;
@@ -95,33 +98,27 @@ export function keysetCondition(entity: AnyEntity, order: readonly SortKey[], va
   const equal: Condition[] = [];
   const id = order.findIndex(({ field }) => field === "id");
   const ofRecord = compare(entity.columns.id as ColumnDefinition, "eq", values[id]);
-  order.forEach(({ field, direction }, index) => {
-    const column = entity.columns[field] as ColumnDefinition;
+  order.forEach((key, index) => {
+    const column = columnOf(entity, key) as ColumnDefinition;
     const value = values[index];
-    const isFine = column.existing === true && column.kind.next !== undefined && value !== null;
+    const isOwn = key.through === undefined;
+    const hasValue = along(key, not(compareExactly(column, "eq", null)));
+    if (value === null) {
+      if (key.direction === "asc") branches.push(and([...equal, hasValue]));
+      equal.push(not(hasValue));
+      return;
+    }
+    const isFine = isOwn && column.existing === true && column.kind.next !== undefined;
     const record = isFine ? { entity, where: and([ofRecord, compare(column, "eq", value)]) } : undefined;
-    const after = afterValue(column, direction, value, record);
-    if (after !== undefined) branches.push(and([...equal, after]));
-    equal.push(compareExactly(column, "eq", value, record));
+    const isExact = isOwn && column.kind.values === undefined;
+    const compared = (test: "eq" | "gt" | "lt"): Condition =>
+      along(key, isExact ? compareExactly(column, test, value, record) : compare(column, test, value));
+    const isLater = compared(key.direction === "asc" ? "gt" : "lt");
+    const mayBeNull = key.direction === "desc" && (column.optional || !isOwn);
+    branches.push(and([...equal, mayBeNull ? or([isLater, not(hasValue)]) : isLater]));
+    equal.push(compared("eq"));
   });
   return or(branches);
-}
-
-function afterValue(
-  column: ColumnDefinition,
-  direction: "asc" | "desc",
-  value: unknown,
-  record: Compare["record"],
-): Condition | undefined {
-  const isNull = compareExactly(column, "eq", null);
-  if (value === null) return direction === "asc" ? not(isNull) : undefined;
-  if (direction === "asc") return beyond(column, "gt", value, record);
-  const smaller = beyond(column, "lt", value, record);
-  return column.optional ? or([smaller, isNull]) : smaller;
-}
-
-function beyond(column: ColumnDefinition, test: "gt" | "lt", value: unknown, record: Compare["record"]): Condition {
-  return column.kind.values === undefined ? compareExactly(column, test, value, record) : compare(column, test, value);
 }
 
 /** Bytes of a batch at most. */

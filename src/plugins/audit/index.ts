@@ -2,14 +2,21 @@
 // no write without its entry, and no entry without its write. Not part of the specification; opt-in.
 
 import type { AnyEntity, EntityModel, EntityRulesInput } from "../../entity/index.ts";
-import { AuditLog, createPlugin, type Driver, type Plugin, schemaFromEntities } from "../../gate/index.ts";
+import {
+  AuditLog,
+  createPlugin,
+  type Driver,
+  type MaskDraft,
+  type Plugin,
+  schemaFromEntities,
+} from "../../gate/index.ts";
 import { describeError, didYouMean, type Logger, unknownKeys } from "../../kernel/index.ts";
 import { auditEntry, ENTRY } from "./audit-entry.ts";
 import { entriesDriver } from "./entries-driver.ts";
 import { keepEntries, noteEntry } from "./keep-entries.ts";
 
-// Listener: changes of records become entries. Around drivers: entries only grow. Entity: auditEntry.
-// Service: `AuditLog`. No hooks.
+// Listener: changes of records become entries. Around drivers: entries only grow. Entity: auditEntry. Hook: access:mask (old
+// values are not asked for). Service: `AuditLog`.
 
 /** Options of `audit`. */
 export interface AuditOptions {
@@ -46,12 +53,13 @@ export function audit(options: AuditOptions = {}): Plugin {
     id: "audit",
     version: "1.0.0",
     schema: schemaFromEntities([auditEntry(read)]),
-    setup({ entities: model, records, problem, provide, driver }) {
+    setup({ entities: model, hooks, records, problem, provide, driver }) {
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`audit: ${sentence}`);
       if (keepDays !== undefined && !(Number.isFinite(keepDays) && keepDays > 0))
         problem("audit({ keepDays }) takes a number of days above 0");
       const audited = auditedEntities(model, options, problem);
       records.onChange(keepEntries, { appliesTo: (entity) => audited.has(entity) });
+      hooks.on("access:mask", closeValues, { appliesTo: ({ name }) => name === ENTRY });
       provide(AuditLog, () => ({ note: (scope, entry) => noteEntry(driver, scope, entry) }));
       return { cleanUp: undefined as CleanUp | undefined };
     },
@@ -61,6 +69,13 @@ export function audit(options: AuditOptions = {}): Plugin {
     },
     stop: (_context, { cleanUp }) => cleanUp?.stop(),
   });
+}
+
+/** A reader may not see all of the values, so they cannot be asked for: who asks for what is in them would find it out. */
+function closeValues(draft: MaskDraft): void {
+  if (draft.principal.kind === "system") return;
+  const isOpen = (name: string): boolean => name !== "before" && name !== "after";
+  draft.mask = { ...draft.mask, filterable: new Set([...draft.mask.filterable].filter(isOpen)) };
 }
 
 /** The entities whose changes are kept. A name that no entity has is a problem: its changes would be missed. */

@@ -1,3 +1,4 @@
+import { isObject } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
 
 /** One change of a batch. */
@@ -21,10 +22,6 @@ export function readItems(body: unknown, most: number): readonly BatchItem[] {
     if (wrong !== undefined) throw new BadRequestError(`Item ${index}: ${wrong}`);
     return item as BatchItem;
   });
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function problemOf(item: unknown): string | undefined {

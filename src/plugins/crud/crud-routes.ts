@@ -1,4 +1,4 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import { type AnyEntity, isObject } from "../../entity/index.ts";
 import type {
   Operation,
   OperationQuery,
@@ -201,8 +201,7 @@ function expectOfUpsert(
 
 async function bodyObject(context: RouteContext): Promise<Record<string, unknown>> {
   const body = await context.body();
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw new BadRequestError("The body must be one JSON object");
+  if (!isObject(body)) throw new BadRequestError("The body must be one JSON object");
   return body as Record<string, unknown>;
 }
 

@@ -1,5 +1,5 @@
 import type { JSONWebKeySet, JWTVerifyGetKey, JWTVerifyOptions } from "jose";
-import { isKeelsonError } from "../../entity/index.ts";
+import { isKeelsonError, isObject } from "../../entity/index.ts";
 import { type Logger, PluginError, UnavailableError } from "../../kernel/index.ts";
 import { algorithmsOf, type JwtAuthOptions, secretKey, type TokenClaims } from "./jwt-auth-options.ts";
 
@@ -41,8 +41,8 @@ function isKeySet(text: string): boolean {
   } catch {
     return false;
   }
-  const keys = typeof set === "object" && set !== null ? (set as { keys?: unknown }).keys : undefined;
-  return Array.isArray(keys) && keys.every((key) => typeof key === "object" && key !== null && !Array.isArray(key));
+  const keys = isObject(set) ? set.keys : undefined;
+  return Array.isArray(keys) && keys.every(isObject);
 }
 
 /** Milliseconds after a fetch that failed in which the issuer is left alone; what `Retry-After` says. */

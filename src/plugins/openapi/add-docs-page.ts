@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { SUFFIXES } from "../../entity/index.ts";
 import type { PluginContext, RouteContext } from "../../gate/index.ts";
-import { EntityNotFoundError, Reply } from "../../kernel/index.ts";
+import { EntityNotFoundError, escapeHtml, Reply } from "../../kernel/index.ts";
 
 /**
  * Starts Swagger UI. The document depends on its reader, so it is loaded again with the reader's credentials after a
@@ -34,7 +35,7 @@ const START_SCRIPT = `"use strict";
     return result;
   };
 
-  const SUFFIX = /_(ne|gt|gte|lt|lte|in|nin|like|starts|ends|null)$/;
+  const SUFFIX = /_(${SUFFIXES.join("|")})$/;
 
   const sorted = (parameters) => {
     const names = new Set(parameters.map((parameter) => parameter.get("name")));
@@ -124,8 +125,6 @@ interface DocsPage {
   readonly document: string;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-
 /** The page as HTML. Its addresses are relative, because an app may be mounted under a path that it does not know. */
 function docsPage({ title, path, document }: DocsPage): string {
   const folder = path.split("/").at(-1) as string;
@@ -148,10 +147,6 @@ function docsPage({ title, path, document }: DocsPage): string {
   </body>
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] as string);
 }
 
 /** What the page says about its looks on top of Swagger UI: less empty space, and nothing that needs a font. */

@@ -4,7 +4,9 @@ import {
   type JsonSchema,
   jsonMemberKind,
   jsonSchemaOf,
+  OPERATORS,
   type Operator,
+  operandOf,
   type ResolvedRelation,
 } from "../../entity/index.ts";
 import { logicOf } from "../../gate/index.ts";
@@ -76,24 +78,16 @@ function atPath(): JsonSchema {
 }
 
 function operand(operator: Operator, value: JsonSchema): JsonSchema {
-  switch (operator) {
-    case "null":
-    case "isEmpty":
+  switch (operandOf(operator)) {
+    case "truth":
       return TRUTH;
-    case "like":
-    case "starts":
-    case "ends":
+    case "text":
       return TEXT;
-    case "in":
-    case "nin":
-    case "hasAny":
-    case "hasAll":
+    case "values":
+    case "items":
       return { type: "array", items: value };
-    case "eq":
-    case "ne":
-      return { anyOf: [value, NULL] };
     default:
-      return value;
+      return OPERATORS[operator].group === "equality" ? { anyOf: [value, NULL] } : value;
   }
 }
 

@@ -1,16 +1,18 @@
 import {
   type ColumnDefinition,
+  isOperator,
   type JsonPath,
   jsonMemberKind,
+  type OperandForm,
   type Operator,
+  operandOf,
   type Parsed,
+  SUFFIXES,
 } from "../../entity/index.ts";
 import { allOf, explainRemote, readJsonPath, testAtPath, type Where } from "../../gate/index.ts";
 import { didYouMean, type Limits, nearest, shownName } from "../../kernel/index.ts";
-import { addProblem, type Filter, type Reading, SUFFIXES, type Subject, single } from "./query-table.ts";
+import { addProblem, type Filter, type Reading, type Subject, single } from "./query-table.ts";
 import { readTree } from "./where-tree.ts";
-
-const OPERATOR_NAMES: ReadonlySet<string> = new Set(SUFFIXES);
 
 /**
  * The one sentence for a parameter that means nothing to this caller. A field that exists but may not be read gets the
@@ -41,12 +43,16 @@ function fieldSuggestion({ table, mask }: Subject, name: string, prefix: string,
     if (near !== undefined) return ` Did you mean "${prefix}${base}_${near}"?`;
     return ` Operators on "${prefix}${base}" are ${operators.map((operator) => `_${operator}`).join(" ")}.`;
   }
-  if (cut > 0 && OPERATOR_NAMES.has(suffix)) {
+  if (cut > 0 && isSuffix(suffix)) {
     const near = nearest(base, mask.filterable);
     if (near !== undefined) return ` Did you mean "${prefix}${near}_${suffix}"?`;
   }
   const near = nearest(name, [...mask.filterable, ...others]);
   return near === undefined ? "" : ` Did you mean "${prefix}${near}"?`;
+}
+
+function isSuffix(name: string): name is Operator {
+  return isOperator(name) && name !== "eq";
 }
 
 /** Conditions of a query, and how many records it asks for by id, when it does. */
@@ -85,23 +91,13 @@ const values: Operand = (column, texts, limits) => {
 
 const item: Operand = (column, [text = ""]) => (column.kind.item ?? column.kind).parse(text);
 
-const OPERANDS: Readonly<Record<Operator, Operand>> = {
-  eq: value,
-  ne: value,
-  gt: value,
-  gte: value,
-  lt: value,
-  lte: value,
-  in: list,
-  nin: list,
-  like: fragment,
-  starts: fragment,
-  ends: fragment,
-  has: item,
-  hasAny: list,
-  hasAll: list,
-  isEmpty: flag,
-  null: flag,
+const OPERANDS: Readonly<Record<OperandForm, Operand>> = {
+  value,
+  values: list,
+  text: fragment,
+  item,
+  items: list,
+  truth: flag,
 };
 
 /** Reads every parameter that is a condition, `q` included. All are combined with AND. */
@@ -196,9 +192,9 @@ function pathFilterOf({ table, mask }: Subject, name: string): Filter | undefine
   if (column?.kind.hasPaths !== true) return undefined;
   const cut = name.lastIndexOf("_");
   const suffix = name.slice(cut + 1);
-  const hasOperator = cut > dot && OPERATOR_NAMES.has(suffix);
-  const path = readJsonPath(name.slice(dot + 1, hasOperator ? cut : undefined));
-  return path && { column, path, operator: hasOperator ? (suffix as Operator) : "eq" };
+  const operator = cut > dot && isSuffix(suffix) ? suffix : undefined;
+  const path = readJsonPath(name.slice(dot + 1, operator && cut));
+  return path && { column, path, operator: operator ?? "eq" };
 }
 
 /** The first reading of a name whose field the caller may filter on. */
@@ -221,7 +217,7 @@ function readFilter(reading: Reading, name: string, filter: Filter, texts: reado
     return undefined;
   }
   if (path !== undefined) return readAtPath(reading, name, { ...filter, path, operator }, texts);
-  const operand = (several ? values : OPERANDS[operator])(column, texts, reading.limits);
+  const operand = (several ? values : OPERANDS[operandOf(operator)])(column, texts, reading.limits);
   if (operand.ok) return { [column.name]: { [operator]: operand.value } };
   addProblem(reading, name, `"${name}" ${operand.message}.`);
   return undefined;
@@ -233,7 +229,7 @@ function readAtPath(
   { column, path, operator }: Filter & { readonly path: JsonPath },
   texts: readonly string[],
 ): Where | undefined {
-  const isList = (operator === "in" || operator === "nin") && texts.length === 1;
+  const isList = operandOf(operator) === "values" && texts.length === 1;
   const values = isList ? splitList(texts[0] as string) : texts;
   const most = reading.limits.inValues;
   const read: Parsed<object> =

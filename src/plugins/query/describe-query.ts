@@ -1,4 +1,11 @@
-import { type AnyEntity, isKeelsonError, type JsonSchema, jsonSchemaOf, type Operator } from "../../entity/index.ts";
+import {
+  type AnyEntity,
+  isKeelsonError,
+  type JsonSchema,
+  jsonSchemaOf,
+  OPERATORS,
+  operandOf,
+} from "../../entity/index.ts";
 import {
   type FieldMask,
   isSearchable,
@@ -8,8 +15,8 @@ import {
   type RouteReader,
 } from "../../gate/index.ts";
 import type { Limits } from "../../kernel/index.ts";
-import { describeAggregate } from "./aggregate-query.ts";
 import { DELETED, type Filter, HIGHLIGHT, includable, type QueryTable, targetsOf } from "./query-table.ts";
+import { describeAggregate } from "./read-aggregate.ts";
 import { WHERE } from "./where-tree.ts";
 
 const TEXT: JsonSchema = { type: "string" };
@@ -46,7 +53,7 @@ export async function describeQuery(
     ...(!parts.has("filter") ? [] : parts.has("aggregate") ? [await where(asked)] : await filters(asked)),
     ...(takesDeleted && (await mayRestore(asked)) ? [DELETED_PARAMETER] : []),
     ...(parts.has("aggregate") ? describeAggregate(scope) : []),
-    ...(parts.has("sort") ? order(asked) : []),
+    ...(parts.has("sort") ? await order(asked, parts.has("page")) : []),
     ...(parts.has("page") ? page(scope.app.limits) : []),
     ...(parts.has("page") && isSearchable(table.entity) ? [HIGHLIGHT_PARAMETER] : []),
     ...(parts.has("shape") ? await included(asked) : []),
@@ -104,24 +111,24 @@ async function filters(asked: Asked): Promise<ParameterDescription[]> {
   ];
 }
 
-function order({ mask, scope }: Asked): ParameterDescription[] {
+/** @param takesPaths whether fields of related records may be named */
+async function order({ table, mask, scope, tables }: Asked, takesPaths: boolean): Promise<ParameterDescription[]> {
   const names = [...mask.sortable].flatMap((name) => [name, `-${name}`]);
-  const most = scope.app.limits.sortKeys;
-  const list = (words: readonly string[]): JsonSchema => ({
-    type: "array",
-    items: { type: "string", enum: words },
-    maxItems: most,
-  });
+  const keys = [...table.relations].flatMap(([name, { type }]) => (type === "belongsTo" ? [name] : []));
+  const targets = takesPaths ? [...(await targetsOf(keys, table, scope, tables)).keys()] : [];
+  const own: JsonSchema = { type: "string", enum: names };
+  const path: JsonSchema = { type: "string", pattern: `^-?(${targets.join("|")})\\.` };
+  const list = (items: JsonSchema): JsonSchema => ({ type: "array", items, maxItems: scope.app.limits.sortKeys });
   return [
     {
       name: "_sort",
-      schema: list(names),
+      schema: list(targets.length === 0 ? own : { anyOf: [own, path] }),
       commas: true,
-      description: "Fields to sort by; a minus turns the order around. The id is always the last one.",
+      description: `Fields to sort by${targets.length === 0 ? "" : `, or those of one related record, such as \`${targets[0]}.id\``}; a minus turns the order around. The id is always the last one.`,
     },
     {
       name: "_order",
-      schema: list(["asc", "desc"]),
+      schema: list({ type: "string", enum: ["asc", "desc"] }),
       commas: true,
       description: "Directions of `_sort`, in place of minuses.",
       shared: true,
@@ -164,26 +171,6 @@ function selected({ mask }: Asked): ParameterDescription {
   };
 }
 
-/** What a condition says, as the end of a sentence that begins with the field. */
-const MEANINGS: Readonly<Record<Operator, string>> = {
-  eq: "is this, or one of these where the parameter is repeated",
-  ne: "is not this",
-  gt: "is greater than this",
-  gte: "is this or greater",
-  lt: "is less than this",
-  lte: "is this or less",
-  in: "is one of these",
-  nin: "is not one of these",
-  like: "contains this text, whatever the case",
-  starts: "begins with this text, whatever the case",
-  ends: "ends with this text, whatever the case",
-  has: "has this item",
-  hasAny: "has one of these items",
-  hasAll: "has all of these items",
-  isEmpty: "has no items (true) or some (false)",
-  null: "is empty (true) or not (false)",
-};
-
 const TRUTH: JsonSchema = { type: "boolean" };
 
 /**
@@ -200,13 +187,10 @@ function describeConditions(table: QueryTable, mask: FieldMask, limits: Limits):
   );
   return byField.map(({ name, filter }) => {
     const { schema, commas } = operand(filter, limits);
-    const description = `${filter.column.name} ${MEANINGS[filter.operator]}.`;
+    const description = `${filter.column.name} ${OPERATORS[filter.operator].meaning}.`;
     return { name, schema, description, ...(commas ? { commas } : {}) };
   });
 }
-
-const RANGES: ReadonlySet<Operator> = new Set(["gt", "gte", "lt", "lte"]);
-const PATTERNS: ReadonlySet<Operator> = new Set(["like", "starts", "ends"]);
 
 /** No ranges of texts and ids, no patterns of ids and of words from a list, `_null` on optional fields only, no synonyms. */
 function isUsual({ column: { kind, field, role, optional }, operator }: Filter): boolean {
@@ -214,8 +198,9 @@ function isUsual({ column: { kind, field, role, optional }, operator }: Filter):
   if (!operators.has(operator)) return false;
   const isKey = role === "id" || role === "foreignKey";
   if (operator === "null") return optional;
-  if (RANGES.has(operator)) return !isKey && !operators.has("like");
-  if (PATTERNS.has(operator)) return !isKey && jsonSchemaOf(kind, field).enum === undefined;
+  const { group } = OPERATORS[operator];
+  if (group === "order") return !isKey && !operators.has("like");
+  if (group === "text") return !isKey && jsonSchemaOf(kind, field).enum === undefined;
   // `in` is what repeating the plain name means.
   return operator !== "nin" && (operator !== "in" || !operators.has("eq"));
 }
@@ -227,22 +212,15 @@ function operand(
   const one = jsonSchemaOf(column.kind.item ?? column.kind);
   const most = column.role === "id" ? limits.maxPageSize : limits.inValues;
   const several = { type: "array", items: one, maxItems: most };
-  switch (operator) {
-    case "null":
-    case "isEmpty":
+  switch (operandOf(operator)) {
+    case "truth":
       return { schema: TRUTH };
-    case "like":
-    case "starts":
-    case "ends":
+    case "text":
       return { schema: TEXT };
-    case "in":
-    case "nin":
-    case "hasAny":
-    case "hasAll":
+    case "values":
+    case "items":
       return { schema: several, commas: true };
-    case "eq":
-      return { schema: column.kind.operators.has("in") ? several : one };
     default:
-      return { schema: one };
+      return { schema: operator === "eq" && column.kind.operators.has("in") ? several : one };
   }
 }

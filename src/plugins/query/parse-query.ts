@@ -20,7 +20,6 @@ import {
   readParameters,
   shownName,
 } from "../../kernel/index.ts";
-import { AGGREGATE, readAggregate } from "./aggregate-query.ts";
 import { readConditions } from "./conditions.ts";
 import { describeQuery } from "./describe-query.ts";
 import { isJsonInclude, readInclude, readJsonInclude } from "./include-query.ts";
@@ -39,6 +38,7 @@ import {
   single,
   throwProblems,
 } from "./query-table.ts";
+import { AGGREGATE, readAggregate } from "./read-aggregate.ts";
 import { RepeatedQueries } from "./repeated-queries.ts";
 import { parseTree, WHERE } from "./where-tree.ts";
 
@@ -111,8 +111,8 @@ function createParse(
           where,
           ...(search === undefined ? {} : { search }),
           sort: paged
-            ? orderOfSearch(reading.table.entity, { search, sort: readSort(reading, search) })
-            : readSort(reading),
+            ? orderOfSearch(reading.table.entity, { search, sort: readSort(reading, true, search) })
+            : readSort(reading, false),
           ...(paged ? readPage(reading, ids) : {}),
           ...(paged && readHighlight(reading) ? { highlight: true } : {}),
           deleted,
@@ -165,8 +165,11 @@ function conditionsNamed(parameters: QueryParameters): readonly Named[] {
   return tree === undefined ? named : [...named, tree];
 }
 
-/** Reads the order: `_sort=a,-b`, or `_sort=a,b&_order=asc,desc` as json-server has it. */
-function readSort(reading: Reading, search?: string): readonly SortKey[] | undefined {
+/**
+ * Reads the order: `_sort=a,-b`, or `_sort=a,b&_order=asc,desc` as json-server has it.
+ * @param takesPaths whether it may name fields of related records
+ */
+function readSort(reading: Reading, takesPaths: boolean, search?: string): readonly SortKey[] | undefined {
   const text = single(reading, "_sort");
   const orders = readOrders(reading);
   if (text === undefined) {
@@ -183,7 +186,10 @@ function readSort(reading: Reading, search?: string): readonly SortKey[] | undef
     const minus = item.startsWith("-");
     const field = minus ? item.slice(1) : item;
     const isRank = field === RANK && search !== undefined && isSearchable(reading.table.entity);
-    if (!isRank && !reading.mask.sortable.has(field)) addProblem(reading, "_sort", unknownKey(reading, field));
+    // Where a path leads is for the gate to say, which knows what the caller may read there.
+    const isPath = takesPaths && field.includes(".");
+    if (!isRank && !isPath && !reading.mask.sortable.has(field))
+      addProblem(reading, "_sort", unknownKey(reading, field));
     else if (keys.some((key) => key.field === field)) addProblem(reading, "_sort", `"_sort" names "${field}" twice.`);
     else if (minus && orders !== undefined)
       addProblem(reading, "_sort", `Say the direction of "${field}" with "-" or with "_order", not both.`);

@@ -2,10 +2,11 @@ import {
   type AnyEntity,
   type ColumnDefinition,
   type EntityModel,
+  isObject,
   type JsonPath,
-  OPERATORS,
   type Operator,
   type ResolvedRelation,
+  SUFFIXES,
 } from "../../entity/index.ts";
 import { type FieldMask, logicOf, type OperationScope, quantifiersOf, seesRelation } from "../../gate/index.ts";
 import { BadRequestError, type Limits, type QueryParameters, shownName } from "../../kernel/index.ts";
@@ -33,9 +34,6 @@ export const DELETED = "_deleted";
 
 /** The parameter that adds what a search found. */
 export const HIGHLIGHT = "_highlight";
-
-/** Operators that have a suffix; `eq` is the bare name. */
-export const SUFFIXES: readonly Operator[] = OPERATORS.filter((operator) => operator !== "eq");
 
 /** Works out the parameter names of an entity. Done once per entity when the app starts. */
 export function compileQueryTable(model: EntityModel, entity: AnyEntity): QueryTable {
@@ -148,17 +146,13 @@ function collectRelations(named: Named, table: QueryTable, scope: OperationScope
   for (const [name, value] of Object.entries(named)) {
     const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (logicOf(table.entity, name) !== undefined) {
-      for (const part of parts) if (isNamed(part)) collectRelations(part, table, scope, found);
+      for (const part of parts) if (isObject(part)) collectRelations(part, table, scope, found);
     } else if (!filterable.has(name)) {
       const relation = table.relations.get(name);
       const inner = relation && quantifiersOf(relation, value)?.map(([, where]) => where);
-      found.set(name, [...(found.get(name) ?? []), ...(inner ?? parts).filter(isNamed)]);
+      found.set(name, [...(found.get(name) ?? []), ...(inner ?? parts).filter(isObject)]);
     }
   }
-}
-
-function isNamed(value: unknown): value is Named {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Those of some relations that the caller may look through. */

@@ -1,4 +1,4 @@
-import { type ColumnDefinition, jsonMemberKind, type Operator } from "../../entity/index.ts";
+import { type ColumnDefinition, isObject, jsonMemberKind, type Operator, operandOf } from "../../entity/index.ts";
 import { isJsonPath, logicOf, quantifiersOf, type Where } from "../../gate/index.ts";
 import { didYouMean, shownName } from "../../kernel/index.ts";
 import { addProblem, MOST_LEVELS, type Reading, type Subject, single } from "./query-table.ts";
@@ -17,10 +17,6 @@ export function parseTree(text: string | undefined): Members | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -133,16 +129,22 @@ function readOperand(context: Context, column: ColumnDefinition, name: string, o
     refuse(context, `does not take "${shownName(name)}" on "${column.name}"; its operators are ${known.join(" ")}`);
     return null;
   }
-  if (operator === "null" || operator === "isEmpty")
-    return typeof operand === "boolean" ? operand : wrong(context, column);
-  if (operator === "in" || operator === "nin") return readList(context, column, operand);
-  if (kind.item !== undefined) {
-    const items = { ...column, kind: kind.item };
-    return operator === "has" ? readValue(context, items, operand) : readList(context, items, operand);
+  switch (operandOf(operator)) {
+    case "truth":
+      return typeof operand === "boolean" ? operand : wrong(context, column);
+    case "text":
+      return typeof operand === "string" ? operand : wrong(context, column);
+    case "values":
+    case "items":
+      return readList(context, itemsOf(column), operand);
+    default:
+      return readValue(context, itemsOf(column), operand);
   }
-  if (operator === "like" || operator === "starts" || operator === "ends")
-    return typeof operand === "string" ? operand : wrong(context, column);
-  return readValue(context, column, operand);
+}
+
+/** The items of an array as a column of their own; a column without items is its own. */
+function itemsOf(column: ColumnDefinition): ColumnDefinition {
+  return column.kind.item === undefined ? column : { ...column, kind: column.kind.item };
 }
 
 function readList(context: Context, column: ColumnDefinition, operand: unknown): unknown {

@@ -1,4 +1,10 @@
-import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type EntityModel,
+  isObject,
+  type ResolvedRelation,
+} from "../../entity/index.ts";
 import type { Limits } from "../../kernel/index.ts";
 import { BadRequestError, PreconditionRequiredError, ValidationFailedError } from "../../kernel/index.ts";
 
@@ -39,10 +45,10 @@ export function nestedWritesOf(relation: ResolvedRelation, value: unknown): read
 function checkItem(verb: Verb, many: boolean, item: unknown, path: readonly (string | number)[]): void {
   switch (verb) {
     case "create":
-      if (!isData(item)) throw wrong(path, "takes a record to create");
+      if (!isObject(item)) throw wrong(path, "takes a record to create");
       return;
     case "update":
-      if (!isData(item)) throw wrong(path, "takes changes of a record");
+      if (!isObject(item)) throw wrong(path, "takes changes of a record");
       if (many && !isId(item.id)) throw wrong([...path, "id"], "must be the id of the record to change");
       return;
     case "upsert":
@@ -62,12 +68,8 @@ function checkItem(verb: Verb, many: boolean, item: unknown, path: readonly (str
 
 function checkParts(names: readonly string[], item: unknown, path: readonly (string | number)[]): void {
   const isWhole =
-    isData(item) && names.every((name) => isData(item[name])) && Object.keys(item).length === names.length;
+    isObject(item) && names.every((name) => isObject(item[name])) && Object.keys(item).length === names.length;
   if (!isWhole) throw wrong(path, `takes { ${names.join(", ")} }`);
-}
-
-function isData(value: unknown): value is Data {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isId(value: unknown): value is string | number | bigint {
@@ -91,14 +93,14 @@ export function checkNested(model: EntityModel, writes: readonly NestedWrite[], 
     for (const { relation, items } of some) {
       count += items.length;
       if (count > limits.bulk) throw new BadRequestError(`At most ${limits.bulk} related records are written at once`);
-      for (const item of items) if (isData(item)) visitData(relation.target, item, level);
+      for (const item of items) if (isObject(item)) visitData(relation.target, item, level);
     }
   };
   const visitData = (entity: AnyEntity, data: Data, level: number): void => {
-    for (const part of [data, data.create, data.update].filter(isData)) {
+    for (const part of [data, data.create, data.update].filter(isObject)) {
       for (const [name, value] of Object.entries(part)) {
         const relation = Object.hasOwn(entity.relations, name) ? model.relation(entity, name) : undefined;
-        if (relation === undefined || !isData(value)) continue;
+        if (relation === undefined || !isObject(value)) continue;
         const inner = Object.entries(value).map(([verb, given]) => ({
           relation,
           verb: verb as Verb,

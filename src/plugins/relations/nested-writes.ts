@@ -153,12 +153,14 @@ async function madeOrFound(
 async function writeAfter(operation: Operation, writes: readonly NestedWrite[]): Promise<void> {
   const [record] = operation.records;
   if (record === undefined) throw new InternalError("Related records are written after the record");
-  for (const [relation, own] of byRelation(writes)) {
+  const byName = byRelation(writes);
+  // Which record is changed tells what this one refers to.
+  if (operation.kind === "update" && byName.some(([{ type }]) => type === "belongsTo"))
+    await assertMayRead(operation.scope, operation.entity, String(record.id));
+  for (const [relation, own] of byName) {
     const { name, many, type, target } = relation;
     const key = relation.foreignKey as string;
     if (type === "belongsTo") {
-      // Which record is changed tells what this one refers to.
-      if (operation.kind === "update") await assertMayRead(operation.scope, operation.entity, String(record.id));
       for (const { verb, items } of own) {
         if (typeof record[key] !== "string")
           throw new EntityNotFoundError(`${name}.${verb}: there is no ${target.name}`);

@@ -1,4 +1,4 @@
-import { type Access, type AnyEntity, isKeelsonError } from "../../entity/index.ts";
+import { type Access, type AnyEntity, isKeelsonError, isPlainObject } from "../../entity/index.ts";
 import {
   type Condition,
   compileWhere,
@@ -215,12 +215,6 @@ function toOutcome(name: string, subject: Subject, answer: unknown): Outcome {
 /** Whether a rule answered with a `where`. */
 export function isWhere(answer: unknown): answer is Where {
   return isPlainObject(answer) && !(kFailure in answer);
-}
-
-function isPlainObject(value: unknown): value is Where & { readonly [kFailure]?: unknown } {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 /** The first column in a condition that cannot be compared: its values are encrypted and have no index. */

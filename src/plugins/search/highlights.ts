@@ -1,5 +1,6 @@
 import { wordsOf } from "../../entity/index.ts";
 import { HIGHLIGHTS, isSearchable, type Operation } from "../../gate/index.ts";
+import { escapeHtml } from "../../kernel/index.ts";
 
 /** Characters of an excerpt, and of what it shows before its first hit. */
 const EXCERPT = 200;
@@ -8,14 +9,6 @@ const BEFORE = 60;
 const LOOKED_THROUGH = 2_000;
 const ASCII = /^[\x20-\x7e]+$/;
 const TOKEN = /[\p{L}\p{N}\p{M}]+/gu;
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] as string);
 
 /** Adds to records where a search found its words, in selected fields that all records show: HTML with `<mark>`. */
 export function addHighlights({ entity, query, records, scope }: Operation): void {

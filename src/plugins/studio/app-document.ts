@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../entity/index.ts";
+import type { JsonSchema, Operator } from "../../entity/index.ts";
 
 /** What the page knows about an app: what its caller may see and do, and nothing else. Plain JSON data. */
 export interface AppDocument extends Partial<AdminPaths> {
@@ -80,7 +80,7 @@ export interface FieldDescription {
   /** Whether the caller may write it: in all records, or in some. */
   readonly write?: Right;
   /** Operators of conditions on it. */
-  readonly operators?: readonly string[];
+  readonly operators?: readonly Operator[];
   readonly sortable?: boolean;
   /** Name of the belongsTo relation whose key it is. */
   readonly relation?: string;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { EntityNotFoundError, Reply } from "../../kernel/index.ts";
+import { EntityNotFoundError, escapeHtml, Reply } from "../../kernel/index.ts";
 import type { LoginForm } from "./login.ts";
 
 /** What the page is told by its HTML. It says nothing about the app that an anonymous caller could not see. */
@@ -46,12 +46,6 @@ export function studioPage(facts: PageFacts): Reply {
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
   });
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] as string);
 }
 
 /** What the page may load and do: its own files and the API, no inline code, and no frames, where a click could be stolen. */

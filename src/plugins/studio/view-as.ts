@@ -100,8 +100,17 @@ export function addViewRoutes(
       const below = `/${params.path}`;
       return view(call, `GET ${below}`, async (scope) => {
         const url = (request.base === undefined ? root : "") + escaped(below) + (search === "" ? "" : `?${search}`);
-        // Without the administrator's credentials: whatever handles the request gets to know the other user alone.
-        const inner = { method: "GET", url, base: request.base, headers: {}, signal: request.signal };
+        // Without the administrator's credentials: what handles the request gets to know the other user alone.
+        const { "x-forwarded-for": forwarded } = request.headers;
+        const headers = forwarded === undefined ? {} : { "x-forwarded-for": forwarded };
+        const inner = {
+          method: "GET",
+          url,
+          headers,
+          base: request.base,
+          address: request.address,
+          signal: request.signal,
+        };
         return shown(await call.dispatch(inner, scope, assertReads), scope);
       });
     },

@@ -2,6 +2,7 @@ import {
   type ColumnDefinition,
   type FieldDefinition,
   type FieldValidator,
+  isObject,
   newDefault,
   plainField,
 } from "../../entity/index.ts";
@@ -158,8 +159,7 @@ function compileFields(fields: Readonly<Record<string, FieldDefinition>>): Field
   );
   return Object.freeze<FieldReader>({
     fromObject(value) {
-      if (typeof value !== "object" || value === null || Array.isArray(value))
-        throw new BadRequestError("The body must be one JSON object");
+      if (!isObject(value)) throw new BadRequestError("The body must be one JSON object");
       const issues: ValidationIssue[] = [];
       const values: Record<string, unknown> = {};
       for (const [name, given] of Object.entries(value)) {

@@ -4,6 +4,7 @@ import {
   type CrossFieldContext,
   type CrossFieldValidator,
   type EntityLike,
+  isObject,
   resolveEntity,
 } from "../../entity/index.ts";
 import {
@@ -87,8 +88,7 @@ export async function validateCrossFields(
   operation?: "create" | "update",
   { existing, user = null }: CrossFieldsOptions = {},
 ): Promise<ValidationIssue[]> {
-  if (typeof data !== "object" || data === null || Array.isArray(data))
-    throw new ConfigurationError("validateCrossFields takes one record");
+  if (!isObject(data)) throw new ConfigurationError("validateCrossFields takes one record");
   if (isList(subject)) {
     const entity = entityOfRecord(data);
     const record = Object.freeze(entity ? changedRecord(entity, data as Row, {}) : { ...data });

@@ -4,6 +4,7 @@ import {
   type CrossFieldValidator,
   type EntityModel,
   idParts,
+  isPlainObject,
   type RelationDefinition,
 } from "../../entity/index.ts";
 import { type FieldMask, isNestedWrite, type Operation } from "../../gate/index.ts";
@@ -232,10 +233,4 @@ function idText(id: unknown): unknown {
 
 function isSameId(one: unknown, other: unknown): boolean {
   return idText(one) === idText(other);
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }

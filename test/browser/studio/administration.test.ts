@@ -20,7 +20,7 @@ describe("administration in the studio", () => {
       }),
     );
     const page = await studio.open("#/!operations", "root");
-    const runs = page.getByRole("region", { name: "Workflow runs" }).first();
+    const runs = page.getByRole("region", { name: "Workflow runs" });
     const rows = runs.locator("tbody tr");
     await expect.poll(() => rows.count()).toBe(2);
     expect(await rows.allInnerTexts()).toEqual([
@@ -31,21 +31,20 @@ describe("administration in the studio", () => {
     await expect.poll(() => rows.count()).toBe(1);
     await runs.getByRole("button", { name: /^product\.order/ }).click();
     const steps = page.getByRole("dialog", { name: "Run" }).getByRole("region", { name: "Steps" });
+    await steps.waitFor();
     expect(await steps.locator("tbody tr").allInnerTexts()).toEqual([
       expect.stringMatching(/reserve\s+Done\s+Done/),
       expect.stringMatching(/order\s+Failed\s+–\s+The maker has no more than ten/),
     ]);
     await page.keyboard.press("Escape");
     const other = await studio.open("#/!operations", "ann");
-    await expect
-      .poll(() => other.getByRole("region", { name: "Workflow runs" }).first().locator("tbody tr").count())
-      .toBe(2);
+    await expect.poll(() => other.getByRole("region", { name: "Workflow runs" }).locator("tbody tr").count()).toBe(2);
     expect(await other.getByRole("region", { name: "Encryption keys" }).count()).toBe(0);
   });
 
   it("counts the values of each key, and rotates them", async () => {
     const page = await studio.open("#/!operations", "root");
-    const keys = page.getByRole("region", { name: "Encryption keys" }).first();
+    const keys = page.getByRole("region", { name: "Encryption keys" });
     await keys.getByRole("row", { name: "Product Secret v1 45" }).waitFor();
     await keys.getByRole("button", { name: "Rotate keys" }).click();
     await page.getByRole("dialog").getByText("All encrypted values get the key “v2”.").waitFor();
@@ -55,6 +54,24 @@ describe("administration in the studio", () => {
     await keys.getByRole("row", { name: "Product Secret v2 45" }).waitFor();
     expect(await keys.getByRole("row", { name: /v1/ }).count()).toBe(0);
     expect(await studio.shop.asSystem().product.get("p10")).toMatchObject({ secret: "canary-secret" });
+  });
+
+  it("counts the values of many records when it is asked to, and not before", async () => {
+    const page = await studio.open("#/", "root");
+    let asked = 0;
+    const usages = [{ entity: "product", field: "secret", keyId: "v2", values: 1_000 }];
+    await page.route("**/studio/keys*", (route) => {
+      asked++;
+      const json = asked < 20 ? { ids: ["v2"], usages, next: `p${asked}` } : { ids: ["v2"], usages };
+      return route.fulfill({ json });
+    });
+    await page.getByRole("link", { name: "Operations" }).click();
+    await page.getByText("These are the values of the first records.").waitFor();
+    await page.getByRole("row", { name: "Product Secret v2 5000" }).waitFor();
+    expect(asked).toBe(5);
+    await page.getByRole("button", { name: "Count all" }).click();
+    await page.getByRole("row", { name: "Product Secret v2 15000" }).waitFor();
+    expect(await page.getByRole("button", { name: "Count all" }).count()).toBe(0);
   });
 
   it("shows what another user sees, read-only, and writes it down", async () => {

@@ -117,6 +117,35 @@ describe("the films in the studio", () => {
     expect(await filmNamed("Pulp Fiction")).toMatchObject({ runningTime: 154 });
   });
 
+  it("imports films for Grace, and lists the rows with errors", async () => {
+    const page = await logIn(grace, "#/films/!import");
+    await page.getByLabel("Or paste the rows here").fill("title,runningTime\nA new film,90\n,80\nNo time,soon\n");
+    await page.getByRole("button", { name: "Check" }).click();
+    await page.getByText("Checked: 1 would be created, 0 changed, 2 refused.").waitFor();
+    expect(await page.getByRole("table", { name: "Refused rows" }).locator("tbody tr").allInnerTexts()).toEqual([
+      expect.stringMatching(/2\s+title/),
+      expect.stringMatching(/3\s+runningTime/),
+    ]);
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByText("1 created, 0 changed, 2 refused.").waitFor();
+    expect(await filmNamed("A new film")).toMatchObject({ runningTime: 90 });
+  });
+
+  it("shows Grace the keys of the notes, and rotates them", async () => {
+    const film = await filmNamed("The Matrix");
+    const review = { text: "Twice.", stars: 4, note: "canary", filmId: film?.id as string, authorId: "grace" };
+    await films.api.asSystem().review.create(review);
+    const page = await logIn(grace, "#/!operations");
+    const keys = page.getByRole("region", { name: "Encryption keys" });
+    await keys.getByRole("row", { name: /^Review Note v1/ }).waitFor();
+    await keys.getByRole("button", { name: "Rotate keys" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate keys" }).click();
+    await keys.getByText(/(\d+) of \1 records, 0 values changed/).waitFor();
+    const visitor = await open("#/!operations");
+    await visitor.getByText("The app answers, and so does its database.").waitFor();
+    expect(await visitor.getByRole("region", { name: "Encryption keys" }).count()).toBe(0);
+  });
+
   it("shows each caller the fields of people that they may see", async () => {
     const visitor = await open("#/users/grace");
     await visitor.getByRole("heading", { name: "Grace" }).waitFor();

@@ -6,6 +6,7 @@ import { belongsTo, entity, keelson, memoryDriver, noopLogger, string } from "ke
 import { expressAdapter } from "keelson/express";
 import { type StudioOptions, studio } from "keelson/studio";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { axeProblems } from "../../support/axe.ts";
 import { testBrowser } from "../../support/browser.ts";
 import { createShop } from "../../support/studio/shop.ts";
 
@@ -115,16 +116,22 @@ describe("the studio", () => {
         }),
       },
       plugins: [studio()],
-      remoteJoins: { cache: false },
+      remoteJoins: { cache: false, breaker: { failures: 1, resetAfter: 60_000 } },
+      getUser: ({ headers }) => (headers.get("authorization") === null ? null : { id: "root", role: "admin" }),
     });
     onTestFinished(() => api.close());
     const url = await listen(express().use(expressAdapter(api)).listen(0, "127.0.0.1"));
     const page = await browser.newPage();
+    await page.addInitScript(() => sessionStorage.setItem("studio.token", "root"));
     await page.goto(`${url}/studio#/customers/c1`);
     await page.getByText("Gold plan").waitFor();
     isDown = true;
     await page.reload();
     await page.getByText("Not available: error").waitFor();
+    await page.getByRole("link", { name: "Operations" }).click();
+    const services = page.getByRole("region", { name: "Remote services" });
+    await services.getByText("left alone for a while").waitFor();
+    expect(await axeProblems(page)).toEqual([]);
   });
 
   it("asks for a login in production, and for another one where that is not enough", async () => {

@@ -65,6 +65,32 @@ describe("the studio's page", () => {
     );
   });
 
+  it("has nothing that axe finds fault with in what only administrators see", async () => {
+    const order = { method: "POST", headers: { authorization: "Bearer ann", "content-type": "application/json" } };
+    const body = JSON.stringify({ count: 99 });
+    await studio.shop.fetch(new Request("http://localhost/api/products/order", { ...order, body }));
+    const page = await studio.open("#/!operations", "root");
+    await page.getByRole("button", { name: "Rotate keys" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate keys" }).click();
+    await page.getByText(/values changed/).waitFor();
+    expect(await axeProblems(page)).toEqual([]);
+    await page.getByRole("button", { name: /^product\.order/ }).click();
+    await page.getByRole("region", { name: "Steps" }).waitFor();
+    expect(await axeProblems(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByLabel("Id of a user").fill("nemo");
+    await page.getByRole("button", { name: "View", exact: true }).click();
+    await page.getByText("There is no such user").waitFor();
+    expect(await axeProblems(page)).toEqual([]);
+    await page.getByLabel("Id of a user").fill("ann");
+    await page.getByRole("button", { name: "View", exact: true }).click();
+    await page.getByText("You see what ann sees").waitFor();
+    for (const colorScheme of THEMES) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeProblems(page)).toEqual([]);
+    }
+  });
+
   it("has nothing that axe finds fault with in its windows", async () => {
     const page = await studio.open("#/products/p10", "root");
     for (const name of ["Rename", "Soft delete", "Delete"]) {

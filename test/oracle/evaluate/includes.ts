@@ -92,7 +92,7 @@ export function shownWith(
           : undefined;
     const found = relatedTo(view.model, view.world, entity, row, relation)
       .filter((other) => listed(view, target, other) && test?.(other) === true)
-      .sort(order(target, node.sort ?? []));
+      .sort(order(view, target, node.sort ?? []));
     const some = found.slice(0, node.limit).map((other) => shownWith(view, target, other, node.include, node.select));
     out[name] = isToOne(relation) ? (some[0] ?? null) : some;
     if (node.count) counts[name] = found.length;

@@ -6,7 +6,7 @@ import { includes, isPlainlyRight, treeOf } from "./includes.ts";
 import { passes } from "./rules.ts";
 import { isSearch, isWordwise, rankOrder, wordsTest } from "./search.ts";
 import { filterable, showsField, type View } from "./shown.ts";
-import { isSelectable, isSortable, order } from "./sorting.ts";
+import { isSelectable, isSortablePath, order } from "./sorting.ts";
 import { treeTest } from "./trees.ts";
 import { isLive, rowsOf } from "./world.ts";
 
@@ -37,13 +37,13 @@ export function find(view: View, entity: EntityModel, query: ListQuery, isList =
   tests.push(deletedTest(view, entity, query.deleted));
   if (!isShape(view, entity, query)) return undefined;
   const isRanked = isList && isSearch(query) && isWordwise(entity);
-  const isKey = (name: string): boolean => (isRanked && name === "_rank") || isSortable(entity, name, view.by);
+  const isKey = (name: string): boolean => (isRanked && name === "_rank") || isSortablePath(view, entity, name);
   if (query.sort?.some((key) => !isKey(key.replace(/^-/, "")))) return undefined;
   if (tests.some((test) => test === undefined)) return undefined;
   return rowsOf(view.world, entity.name)
     .filter((row) => passes(view.model, view.world, entity, row, entity.rules.read, view.by, "list"))
     .filter((row) => tests.every((test) => (test as Test)(row)))
-    .sort(isRanked ? rankOrder(view, entity, query) : order(entity, query.sort ?? []));
+    .sort(isRanked ? rankOrder(view, entity, query) : order(view, entity, query.sort ?? []));
 }
 
 /** Whether `include` and `select` name what there is for this caller. */

@@ -53,7 +53,7 @@ function rankOf(view: View, entity: EntityModel, text: string, row: Row): number
 /** The best first, where no other order is asked for. */
 export function rankOrder(view: View, entity: EntityModel, query: ListQuery): (a: Row, b: Row) => number {
   const ranked = (row: Row): Row => ({ ...row, _rank: rankOf(view, entity, query.q as string, row) });
-  const byKeys = order(entity, query.sort ?? ["-_rank"]);
+  const byKeys = order(view, entity, query.sort ?? ["-_rank"]);
   return (a, b) => byKeys(ranked(a), ranked(b));
 }
 

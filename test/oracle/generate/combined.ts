@@ -3,7 +3,7 @@ import { uniqueFields } from "../evaluate/combined.ts";
 import { evaluate } from "../evaluate/evaluate.ts";
 import { rowsOf } from "../evaluate/world.ts";
 import { type BatchItem, type Call, type Input, keyOf, keysOf, type Step } from "../model.ts";
-import { type Making, PRINCIPALS, someId } from "./making.ts";
+import { type Making, principalsOf, someId } from "./making.ts";
 import { nestedInput, succeeds } from "./nested.ts";
 import { inputOf, pathsOf } from "./parts.ts";
 
@@ -34,7 +34,7 @@ export function upsertStep(making: Making, uid: string): Step {
   const possible = model.entities.filter((one) => uniqueFields(one).length > 0);
   for (let tries = 1; ; tries += 1) {
     const entity = random.pick(possible.length > 0 && random.chance(0.98) ? possible : model.entities);
-    const there = { ...making, entity, by: random.pick(PRINCIPALS) };
+    const there = { ...making, entity, by: random.pick(principalsOf(making.features)) };
     const call = upsertOf(there);
     const isClient = call.include === undefined && random.chance(0.3);
     const surface = isClient ? (there.by === null ? "handler" : "client") : "http";
@@ -46,7 +46,7 @@ export function upsertStep(making: Making, uid: string): Step {
 /** Items that go well one after the other, and now and then one that does not. */
 export function batchStep(making: Making, uid: string): Step {
   const { random } = making;
-  const by = random.pick(PRINCIPALS);
+  const by = random.pick(principalsOf(making.features));
   const on = making.entity.name;
   const isTransaction = by !== null && random.chance(0.25);
   const stepOf = (items: readonly BatchItem[]): Step => ({

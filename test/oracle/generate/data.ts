@@ -1,5 +1,6 @@
 /** Random rows and pairs for a model, and values of its fields. */
 
+import { TENANT, TENANT_FIELD } from "../companions.ts";
 import { holds } from "../evaluate/conditions.ts";
 import { collides } from "../evaluate/input.ts";
 import { type World, withPairs, withRow, worldOf } from "../evaluate/world.ts";
@@ -34,6 +35,7 @@ export const MOMENTS = [
 ] as const;
 
 export function valueFrom(random: Random, field: FieldModel): Scalar {
+  if (field.name === TENANT_FIELD) return TENANT;
   if (field.optional && random.chance(0.2)) return null;
   if (field.password) return random.pick(["password1", "password2"]);
   if (field.long) return `${random.pick(TEXTS)} `.repeat(random.pick(LENGTHS));

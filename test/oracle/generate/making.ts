@@ -1,10 +1,11 @@
 /** What steps are made with: who calls, the world as it is, and ids of records in it. */
+import { ofOtherTenant } from "../companions.ts";
 import { rowsOf, type World } from "../evaluate/world.ts";
 import type { Features } from "../features.ts";
 import type { EntityModel, Model, Principal } from "../model.ts";
 import type { Random } from "../random.ts";
 
-export const PRINCIPALS: readonly Principal[] = [
+const PRINCIPALS: readonly Principal[] = [
   null,
   { id: "u1", team: "red" },
   { id: "u2", team: "blue" },
@@ -12,6 +13,10 @@ export const PRINCIPALS: readonly Principal[] = [
   { id: "u4", team: "green", role: "admin" },
   { id: "u9", team: "amber" },
 ];
+
+/** Callers of an app; one that keeps tenants apart refuses those without a tenant. */
+export const principalsOf = (features: Features): readonly Principal[] =>
+  features.has("tenancy") ? PRINCIPALS.filter((one) => one !== null) : PRINCIPALS;
 
 export interface Making {
   readonly random: Random;
@@ -23,7 +28,9 @@ export interface Making {
 }
 
 export const idsOf = (world: World, name: string): string[] => rowsOf(world, name).map(({ id }) => id as string);
-export const someId = ({ random, world }: Making, name: string): string => {
+export const someId = ({ random, features, world }: Making, name: string): string => {
   const ids = idsOf(world, name);
-  return ids.length === 0 || random.chance(0.04) ? "none" : random.pick(ids);
+  if (ids.length === 0 || random.chance(0.04)) return "none";
+  const id = random.pick(ids);
+  return features.has("tenancy") && random.chance(0.1) ? ofOtherTenant(id) : id;
 };

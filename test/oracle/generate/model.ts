@@ -1,4 +1,5 @@
 /** Random models: small enough to be read, with every kind of relation, rule and protected field in some of them. */
+import { tenantField } from "../companions.ts";
 import type { Features } from "../features.ts";
 import {
   type Access,
@@ -109,10 +110,12 @@ function oneRule(
     return { rule: "where", where: ownCondition(random, entity, { me: true }) };
   };
   const record = (): RuleModel => ({ rule: "record", test: ownCondition(random, entity, { me: true }) });
-  const roll = random.below(100);
+  const roll = random.below(features.has("casl") ? 54 : 100);
   if (roll < 14) return { rule: "everyone" };
   if (roll < 32) return { rule: "authenticated" };
-  if (roll < 42 && entity.ownedBy) return { rule: random.chance(0.7) ? "owner" : "ownerOrAdmin" };
+  if (features.has("casl") && random.chance(0.4)) return { rule: "where", where: caslCondition(random, entity) };
+  if (roll < 42 && entity.ownedBy)
+    return { rule: random.chance(0.7) || features.has("casl") ? "owner" : "ownerOrAdmin" };
   if (roll < 48) return { rule: "admin" };
   if (roll < 54) return { rule: "team", team: random.pick(TEXTS) };
   if (roll < 62) return record();
@@ -129,6 +132,14 @@ function oneRule(
   return where();
 }
 
+/** What the example of CASL can say: a comparison of one column. */
+function caslCondition(random: Random, entity: Draft, me = true): Condition {
+  for (;;) {
+    const found = ownCondition(random, entity, { me, flat: true });
+    if (found.is === "column" && found.op !== "null" && found.op !== "nin") return found;
+  }
+}
+
 function ruleList(
   random: Random,
   features: Features,
@@ -139,11 +150,15 @@ function ruleList(
   const wide: RuleModel[] = random.chance(access === "read" ? 0.35 : 0.15) ? [{ rule: "authenticated" }] : [];
   const count = random.chance(0.7) ? 1 : 2;
   const rules = Array.from({ length: count }, () => oneRule(random, features, drafts, entity, access));
+  // The example of CASL shows no field of what a caller may not read at all.
+  if (features.has("casl") && access === "read")
+    return [...rules, { rule: "where", where: caslCondition(random, entity, false) }];
   return random.chance(0.04) ? [] : [...rules, ...wide];
 }
 
-function fieldRules(random: Random, entity: Draft, except: readonly string[]): RuleModel[] {
+function fieldRules(random: Random, features: Features, entity: Draft, except: readonly string[]): RuleModel[] {
   const roll = random.below(10);
+  if (features.has("casl")) return random.pick([[{ rule: "admin" }], [{ rule: "team", team: random.pick(TEXTS) }]]);
   if (roll < 2) return [{ rule: "admin" }];
   if (roll < 4 && entity.ownedBy) return [{ rule: "owner" }, { rule: "admin" }];
   if (roll < 5) return [{ rule: "team", team: random.pick(TEXTS) }];
@@ -153,7 +168,7 @@ function fieldRules(random: Random, entity: Draft, except: readonly string[]): R
 
 /** With handlers that read by themselves, it matters what else than its own columns a field's rule asks for. */
 function readableRules(random: Random, features: Features, drafts: readonly Draft[], entity: Draft): RuleModel[] {
-  const plain = fieldRules(random, entity, []);
+  const plain = fieldRules(random, features, entity, []);
   if (!features.has("handlers") || random.chance(0.6)) return plain;
   const other = oneRule(random, features, drafts, entity, "read");
   return random.chance(0.5) ? [other] : [...plain, other];
@@ -168,7 +183,7 @@ function reportOf(random: Random, features: Features, drafts: readonly Draft[], 
   return { method, ...((isOwners || random.chance(0.5)) && { onResource: true }), ...(rules && { rules }) };
 }
 
-function fieldsOf(random: Random, name: string): FieldModel[] {
+function fieldsOf(random: Random, features: Features, name: string): FieldModel[] {
   const fields: FieldModel[] = [
     {
       name: "name",
@@ -184,8 +199,9 @@ function fieldsOf(random: Random, name: string): FieldModel[] {
   if (random.chance(0.6)) fields.push({ name: "open", kind: "bool", default: random.chance(0.5) });
   if (name !== "user" && random.chance(0.25))
     fields.push({ name: "role", kind: "string", default: random.pick(TEXTS) });
-  if (random.chance(0.4)) fields.push({ name: "price", kind: "decimal", optional: true });
-  if (random.chance(0.4)) fields.push({ name: "at", kind: "datetime", optional: true });
+  // Each feature is looked for in early commits, too, which had no decimals.
+  if (features.has("queries") && random.chance(0.4)) fields.push({ name: "price", kind: "decimal", optional: true });
+  if (features.has("queries") && random.chance(0.4)) fields.push({ name: "at", kind: "datetime", optional: true });
   if (random.chance(0.15)) fields.push({ name: "memo", kind: "string", optional: true, readonly: true });
   if (random.chance(0.35))
     fields.push({
@@ -204,9 +220,9 @@ function fieldsOf(random: Random, name: string): FieldModel[] {
 }
 
 /** A text of any length, which some callers are not shown, or not of all records. */
-function longField(random: Random, entity: Draft): FieldModel {
+function longField(random: Random, features: Features, entity: Draft): FieldModel {
   const field = { name: "story", kind: "string", optional: true, long: true } as const;
-  return random.chance(0.5) ? { ...field, readable: fieldRules(random, entity, []) } : field;
+  return random.chance(0.5) ? { ...field, readable: fieldRules(random, features, entity, []) } : field;
 }
 
 const ACTIONS: readonly ActionName[] = ["clone", "bulkUpdate", "bulkDelete", "count", "exists", "export", "import"];
@@ -224,7 +240,7 @@ export function makeModel(random: Random, features: Features): Model {
   const names = NAMES.slice(0, 2 + random.below(3));
   const drafts: Draft[] = names.map((name) => ({
     name,
-    fields: fieldsOf(random, name),
+    fields: fieldsOf(random, features, name),
     relations: [],
     rules: {},
     validators: [],
@@ -234,9 +250,10 @@ export function makeModel(random: Random, features: Features): Model {
   for (const draft of drafts) {
     const owners = draft.relations.filter(({ kind, target }) => kind === "belongsTo" && target === "user");
     if (draft.name === "user") draft.ownedBy = "id";
-    else if (owners.length > 0 && random.chance(0.6)) draft.ownedBy = random.pick(owners).name;
+    // The plugin that decides sets owners, too, which the example of CASL does not.
+    else if (owners.length > 0 && !features.has("casl") && random.chance(0.6)) draft.ownedBy = random.pick(owners).name;
     if (random.chance(0.12)) draft.hideForbidden = true;
-    if (random.chance(0.2)) draft.minGroup = 2;
+    if (features.has("queries") && random.chance(0.2)) draft.minGroup = 2;
   }
   for (const draft of drafts) {
     const actions: ActionName[] = random.some(ACTIONS, 0.6);
@@ -266,21 +283,24 @@ export function makeModel(random: Random, features: Features): Model {
     draft.fields = draft.fields.map((field) => {
       let next = field;
       if (narrowed.includes(field.name) && plainColumns(draft).length > narrowed.length)
-        next = { ...next, writable: fieldRules(random, draft, narrowed) };
+        next = { ...next, writable: fieldRules(random, features, draft, narrowed) };
       if (!field.omit && !field.password && field.name !== "deletedAt" && random.chance(0.15))
         next = { ...next, readable: readableRules(random, features, drafts, draft) };
       return next;
     });
     const rules: { -readonly [A in Access]?: readonly RuleModel[] } = {};
     for (const access of ["create", "read", "update", "delete"] as const)
-      if (random.chance(0.96)) rules[access] = ruleList(random, features, drafts, draft, access);
+      if (random.chance(0.96) || features.has("casl"))
+        rules[access] = ruleList(random, features, drafts, draft, access);
     draft.rules = rules;
     if (features.has("handlers") && random.chance(0.8)) draft.report = reportOf(random, features, drafts, draft);
     if (random.chance(0.2) && (features.has("guesses") || !draft.softDelete))
       draft.validators = [{ holds: ownCondition(random, draft, { me: false }), at: "name" }];
   }
   if (features.has("search")) for (const draft of drafts) draft.fields = withSearched(random, draft.fields);
+  if (features.has("tenancy")) for (const draft of drafts) draft.fields.push(tenantField);
   if (!features.has("bytes") || random.chance(features.has("basics") ? 0.9 : 0.1)) return { entities: drafts };
-  for (const draft of drafts) if (random.chance(0.7)) draft.fields = [...draft.fields, longField(random, draft)];
+  for (const draft of drafts)
+    if (random.chance(0.7)) draft.fields = [...draft.fields, longField(random, features, draft)];
   return { entities: drafts, pageBytes: random.pick([200, 400, 1_000]) };
 }

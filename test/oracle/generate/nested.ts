@@ -13,7 +13,7 @@ import {
   type RelationModel,
   type Step,
 } from "../model.ts";
-import { type Making, PRINCIPALS, someId } from "./making.ts";
+import { type Making, principalsOf, someId } from "./making.ts";
 import { inputOf, pathsOf } from "./parts.ts";
 
 /** Tries until a step is one that succeeds: most bodies have something in them that some rule does not let through. */
@@ -22,7 +22,7 @@ const TRIES = 8;
 export function nestedStep(making: Making, uid: string): Step {
   const { random, model, world } = making;
   for (let tries = 1; ; tries += 1) {
-    const there = { ...making, entity: random.pick(model.entities), by: random.pick(PRINCIPALS) };
+    const there = { ...making, entity: random.pick(model.entities), by: random.pick(principalsOf(making.features)) };
     const { name } = there.entity;
     const id = someId(there, name);
     const include = random.chance(0.3) ? pathsOf(there, there.entity, 2) : [];

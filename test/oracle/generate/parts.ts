@@ -19,9 +19,12 @@ import { literalOf, treeOf } from "./trees.ts";
 
 function filterOf(making: Making, entity = making.entity, depth = 3): [string, string] {
   const { random, model } = making;
-  if (depth > 0 && entity.relations.length > 0 && random.chance(0.25)) {
-    const relation = random.pick(entity.relations);
-    const [name, text] = filterOf(making, entityOf(model, relation.target), depth - 1);
+  // Each feature is looked for in early commits, too, whose filters followed one reference.
+  const isFar = making.features.has("queries");
+  const followed = isFar ? entity.relations : keysOf(entity);
+  if (depth > 0 && followed.length > 0 && random.chance(0.25)) {
+    const relation = random.pick(followed);
+    const [name, text] = filterOf(making, entityOf(model, relation.target), isFar ? depth - 1 : 0);
     return [`${relation.name}.${name}`, text];
   }
   if (random.chance(0.02)) return ["nothing", "1"];
@@ -70,7 +73,7 @@ export function shapeOf(making: Making): ListQuery {
 }
 
 export function queryOf(making: Making): ListQuery {
-  const { random, entity } = making;
+  const { random, entity, features } = making;
   const filters = Array.from({ length: random.pick([0, 0, 1, 1, 2]) }, () => filterOf(making));
   // A parameter given twice means something else.
   const distinct = [...new Map(filters)];
@@ -79,7 +82,7 @@ export function queryOf(making: Making): ListQuery {
   );
   const sort = random.chance(0.3)
     ? random
-        .some(sortable, 0.3)
+        .some([...sortable, ...(features.has("queries") ? relatedKeys(making, entity) : [])], 0.3)
         .slice(0, 3)
         .map((name) => (random.chance(0.5) ? `-${name}` : name))
     : [];
@@ -92,6 +95,19 @@ export function queryOf(making: Making): ListQuery {
     ...(random.chance(0.3) && { limit: 1 + random.below(4), page: 1 + random.below(2) }),
     ...shapeOf(making),
   };
+}
+
+/** Fields of related records to sort by, whether or not the caller may know of them. */
+function relatedKeys({ model, random }: Making, entity: EntityModel, steps = 1): string[] {
+  return entity.relations.flatMap((relation) => {
+    const target = entityOf(model, relation.target);
+    const isMany = relation.kind === "hasMany" || relation.kind === "manyToMany" || relation.kind === "hasOne";
+    if (isMany && !random.chance(0.03)) return [];
+    const own = ["id", ...target.fields.map(({ name }) => name), ...keysOf(target).map(keyOf)];
+    const further = steps < 3 && random.chance(0.4) ? relatedKeys({ model, random } as Making, target, steps + 1) : [];
+    const names = [...random.some(own, 0.4), ...further].filter((name) => name !== "deletedAt");
+    return names.map((name) => `${relation.name}.${name}`);
+  });
 }
 
 /** A search for words: written in other ways than they are stored, and in an order of its own now and then. */
@@ -125,7 +141,7 @@ export function inputOf(making: Making, creates: boolean): Input {
     else data[key] = relation.optional && random.chance(0.15) ? null : someId(making, relation.target);
   }
   for (const relation of entity.relations)
-    if (relation.kind === "manyToMany" && random.chance(features.has("pairs") ? 0.35 : 0.15)) {
+    if (relation.kind === "manyToMany" && features.has("pairs") && random.chance(0.35)) {
       const current = pairsNow(model, world, relation);
       data[`${relation.name}Ids`] = random.some(current, 0.4);
     }

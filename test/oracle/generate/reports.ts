@@ -1,12 +1,12 @@
 /** Calls of actions whose handlers read by themselves, and readers of documents. */
 import { type Call, type HandlerRead, keyOf, keysOf, type Reader } from "../model.ts";
-import type { Random } from "../random.ts";
 import { clientCall } from "../through-clients.ts";
 import { type Making, someId } from "./making.ts";
 import { ownCondition } from "./model.ts";
 import { queryOf, shapeOf } from "./parts.ts";
 
-export const readerFrom = (random: Random): Reader => (random.chance(0.8) ? "own" : random.pick(["public", "system"]));
+export const readerFrom = ({ random, features }: Making): Reader =>
+  random.chance(0.8) || features.has("tenancy") ? "own" : random.pick(["public", "system"]);
 
 /** A call of the action whose handler reads by itself. */
 export function reportFrom(making: Making): Call | undefined {

@@ -1,12 +1,12 @@
 /** Random steps in a world: mostly sensible, now and then wrong. */
 import { rowsOf, type World } from "../evaluate/world.ts";
-import type { Features } from "../features.ts";
+import { COMPANIONS, type Feature, type Features } from "../features.ts";
 import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
 import type { Random } from "../random.ts";
 import { clientCall } from "../through-clients.ts";
 import { aggregateFrom } from "./aggregates.ts";
 import { batchStep, upsertStep } from "./combined.ts";
-import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
+import { idsOf, type Making, principalsOf, someId } from "./making.ts";
 import { nestedStep } from "./nested.ts";
 import { inputOf, pathsOf, queryOf, shapeOf } from "./parts.ts";
 import { raceOf, replayOf } from "./races.ts";
@@ -64,7 +64,7 @@ function callOf(making: Making): Call {
     [3, () => (has("toggle") ? { do: "toggle", id: id() } : undefined)],
     [3, () => (has("archive") ? { do: random.pick(["archive", "unarchive"]), id: id() } : undefined)],
     [8, () => (making.features.has("handlers") ? reportFrom(making) : undefined)],
-    [1, () => (making.features.has("documents") ? { do: "document", of: readerFrom(random) } : undefined)],
+    [1, () => (making.features.has("documents") ? { do: "document", of: readerFrom(making) } : undefined)],
     [5, () => (has("softDelete") ? { do: random.pick(["softDelete", "restore"]), id: id() } : undefined)],
   ];
   const sum = options.reduce((total, [weight]) => total + weight, 0);
@@ -89,7 +89,7 @@ const onlyFilters = ({ filters, where, q, deleted }: ListQuery): ListQuery => ({
 });
 const noPage = (query: ListQuery): ListQuery => ({
   ...onlyFilters(query),
-  ...(query.sort && !query.sort.some((key) => key.endsWith("_rank")) && { sort: query.sort }),
+  ...(query.sort && !query.sort.some((key) => key.endsWith("_rank") || key.includes(".")) && { sort: query.sort }),
   ...(query.select && { select: query.select }),
 });
 const withoutLinks = (data: Input): Input =>
@@ -107,18 +107,18 @@ function surfaceOf(making: Making, call: Call): Surface {
 }
 
 /** What is limited in bytes is looked at by itself. */
-const BYTES: Features = new Set(["bytes"] as const);
+const besideBytes: readonly Feature[] = ["bytes", ...COMPANIONS];
 
 export function makeStep(random: Random, all: Features, model: Model, world: World, at: number): Step {
   const uid = `s${at}`;
-  const features = model.pageBytes === undefined ? all : BYTES;
+  const features = model.pageBytes === undefined ? all : new Set(besideBytes.filter((one) => all.has(one)));
   const making: Making = {
     random,
     features,
     model,
     world,
     entity: random.pick(model.entities),
-    by: random.pick(PRINCIPALS),
+    by: random.pick(principalsOf(features)),
   };
   if ((features.has("races") || features.has("conjunctions")) && random.chance(features.has("basics") ? 0.03 : 0.3)) {
     const race = raceOf(making, uid);

@@ -7,11 +7,11 @@ const note = entity("note", { text: string });
 const boot = () => createFakeKernel().withEntities(note).withDriver(memoryDriver()).as({ id: "ann" });
 
 describe("audit alone", () => {
-  it("brings an entity, and no hooks or services", async () => {
+  it("brings an entity, a hook and a service", async () => {
     const kernel = await boot().use(audit());
     expect(kernel.model.get("auditEntry")).toBeDefined();
     expect(kernel.seen).toMatchObject({ services: ["audit.log"], routes: [], requires: [], problems: [] });
-    expect(kernel.seen.hooks).toEqual([]);
+    expect(kernel.seen.hooks).toEqual(["access:mask"]);
     await kernel.close();
   });
 

@@ -6,6 +6,10 @@ import { auditApp, type Entry, ownEntries } from "./audit-app.ts";
 
 const DAY_MS = 86_400_000;
 
+interface Listing {
+  list(query: object): Promise<unknown>;
+}
+
 describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
   let url: string;
   let api: ReturnType<typeof auditApp>;
@@ -73,8 +77,21 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
   });
 
   it("cannot be searched for by old values", async () => {
-    for (const query of ["before_like=47114711", "after_null=false&after=x", "_sort=before"])
+    const atPath = (side: string) => `_where=${JSON.stringify({ [side]: { path: ["salary"], gt: 0 } })}`;
+    const asked = [
+      "before_like=47114711",
+      "after_null=false&after=x",
+      "_sort=before",
+      "after.salary=1",
+      "before.salary_gt=0",
+    ];
+    for (const query of [...asked, atPath("before"), atPath("after")])
       expect((await send("GET", `/audit-entries?${query}`, "root")).status).toBe(400);
+    const clients = api.as({ id: "root", role: "admin" }) as unknown as Record<string, Listing>;
+    for (const side of ["before", "after"]) {
+      const where = { [side]: { path: ["salary"], gt: 0 } };
+      await expect(clients.auditEntry?.list({ where })).rejects.toMatchObject({ status: 400 });
+    }
     expect(await entriesAs("root", "q=47114711")).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 import { ConfigurationError } from "keelson";
 import { type OpenApiOptions, openapi, openapiDocument } from "keelson/openapi";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { SUFFIXES } from "../../../src/entity/index.ts";
 import { withMiddleware } from "../../../src/gate/index.ts";
 import { memoryDriver, UnavailableError } from "../../../src/index.ts";
 import { createDocumentedApp, USERS } from "./documented-app.ts";
@@ -162,6 +163,11 @@ describe("the page", () => {
       const again = await get(path, { "if-none-match": String(first.headers.get("etag")) });
       expect([again.status, again.text]).toEqual([304, ""]);
     }
+  });
+
+  it("folds the parameters of every operator", async () => {
+    const { text } = await appWith()("/docs/start.js");
+    expect(text).toContain(`const SUFFIX = /_(${SUFFIXES.join("|")})$/;`);
   });
 
   it("starts with the document of the caller who has logged in on it, and asks no validator", async () => {

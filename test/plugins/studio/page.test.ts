@@ -1,15 +1,34 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { OPERATORS, type Operator } from "../../../src/entity/index.ts";
 import type { AppDocument, FieldDescription } from "../../../src/plugins/studio/app-document.ts";
 import { isBrokenJson, toText, toWire, widgetOf } from "../../../src/plugins/studio/page/fields/widget.ts";
-import { pageQuery, readList, writeList } from "../../../src/plugins/studio/page/list/list-query.ts";
+import { conditionsOf, pageQuery, readList, writeList } from "../../../src/plugins/studio/page/list/list-query.ts";
 import { typeOf } from "../../../src/plugins/studio/page/screens/import-source.ts";
 import { linkTo, readPlace } from "../../../src/plugins/studio/page/state/location.ts";
 import { label, say } from "../../../src/plugins/studio/page/words.ts";
 
 const all = { read: "all", write: "all", optional: false } as const;
-const text = { ...all, kind: "string", schema: { type: "string" }, operators: ["eq", "ne", "like"], sortable: true };
-const number = { ...all, kind: "int", schema: { type: "integer" }, operators: ["eq", "gte", "lt"], sortable: true };
+const text = {
+  ...all,
+  kind: "string",
+  schema: { type: "string" },
+  operators: ["eq", "ne", "like"],
+  sortable: true,
+} as const;
+const texts = {
+  ...all,
+  kind: "string[]",
+  schema: { type: "array", items: { type: "string" } },
+  operators: ["has", "hasAny", "hasAll", "isEmpty", "null"],
+} as const;
+const number = {
+  ...all,
+  kind: "int",
+  schema: { type: "integer" },
+  operators: ["eq", "gte", "lt"],
+  sortable: true,
+} as const;
 const optional = (field: Omit<FieldDescription, "name">): FieldDescription => ({ ...field, name: "x", optional: true });
 
 const genre = {
@@ -35,6 +54,7 @@ const film = {
     { ...text, name: "title" },
     { ...number, name: "stars_gte" },
     { ...number, name: "stars" },
+    { ...texts, name: "tags" },
     { ...text, name: "genreId", relation: "genre" },
   ],
   relations: [{ name: "genre", type: "belongsTo", target: "genre", foreignKey: "genreId", remote: false }],
@@ -85,6 +105,20 @@ describe("the link to a list", () => {
         expect(readList(app, film, readPlace(link).search)).toEqual(given);
       }),
     );
+  });
+
+  it("has words for every operator, and reads and writes its value", () => {
+    expect(Object.keys(OPERATORS).map((name) => say(`op.${name as Operator}`))).toEqual(
+      Object.values(OPERATORS).map((operator) => operator.label),
+    );
+    const link = "tags_has=a&tags_hasAny=a%2Cb&tags_hasAll=c&tags_isEmpty=false&tags_null=true";
+    const list = readList(app, film, new URLSearchParams(link));
+    expect(writeList(app, film, list).toString()).toBe(link);
+    expect(JSON.parse(conditionsOf(app, film, { ...list, isAny: true }).get("_where") ?? "")).toEqual({
+      or: [{ has: "a" }, { hasAny: ["a", "b"] }, { hasAll: ["c"] }, { isEmpty: false }, { null: true }].map((tags) => ({
+        tags,
+      })),
+    });
   });
 
   it("means the field where a name could be a field or an operator", () => {

@@ -1,5 +1,9 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import express from "express";
 import { createPlugin, entity, keelson, memoryDriver, noopLogger, string } from "keelson";
 import { audit } from "keelson/audit";
+import { expressAdapter } from "keelson/express";
 import { type StudioOptions, studio } from "keelson/studio";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createShop, people } from "../../support/studio/shop.ts";
@@ -159,6 +163,30 @@ describe("the view as another user", () => {
     const named = await shopWith({ viewAs, rules: ["admin"] }, { production: true });
     expect((await named.send("/studio/as/ann/products", "root")).status).toBe(200);
     expect((await named.send("/studio/as/ann/products", "ann")).status).toBe(403);
+  });
+
+  it("works below a path that the app does not know, and goes to no other route there", async () => {
+    const api = await createShop({ viewAs });
+    onTestFinished(() => api.close());
+    const server = express().use("/v1", expressAdapter(api)).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const get = async (path: string) => {
+      const headers = { authorization: "Bearer root" };
+      const response = await fetch(`http://127.0.0.1:${port}/v1/studio/as/ann${path}`, { headers });
+      return { status: response.status, json: await response.json() };
+    };
+    expect((await get("")).json).toMatchObject({ api: "/v1/studio/as/ann", viewedAs: "ann" });
+    expect((await get("/products/p10")).json).toMatchObject({ name: "Product 10" });
+    for (const path of [
+      "/studio/app.json",
+      "/studio/keys",
+      "/studio/as/root/products",
+      "/health/ready",
+      "/openapi.json",
+    ])
+      expect([path, (await get(path)).status]).toEqual([path, 403]);
   });
 
   it("needs the audit log", () => {

@@ -1,7 +1,7 @@
 // CASL decides who may do what, in place of the rules of entities.
 import type { MongoAbility, MongoQuery } from "@casl/ability";
 import { rulesToCondition } from "@casl/ability/extra";
-import { type AnyEntity, createPluginFactory, type User, type Where } from "keelson/plugin";
+import { type AnyEntity, createPluginFactory, type OperationScope, type User, type Where } from "keelson/plugin";
 
 /** Options of {@link casl}. */
 export interface CaslOptions {
@@ -17,7 +17,11 @@ export const casl = createPluginFactory<CaslOptions>(({ abilityFor }) => ({
     if (abilityFor === undefined) return problem("casl: `abilityFor` says what a caller may do");
     records.policy({
       name: "casl",
-      allows({ access, entity, principal, decision }) {
+      allows({ access, entity, rules, principal, decision }) {
+        if (rules !== undefined) {
+          decision.allowed = passes(rules, principal);
+          return;
+        }
         const found = conditionsOf(abilityFor(principal.user), access, entity);
         decision.allowed = found !== null;
         if (found !== null && Object.keys(found).length > 0) decision.predicate = found;
@@ -41,12 +45,14 @@ export const casl = createPluginFactory<CaslOptions>(({ abilityFor }) => ({
       };
     });
     hooks.on("route:authorize", (asked) => {
-      const { kind, isAdmin } = asked.scope.principal;
-      const passes = (rule: string) => rule === "everyone" || isAdmin || (rule === "authenticated" && kind === "user");
-      asked.allowed = asked.rules.some(passes);
+      asked.allowed = passes(asked.rules, asked.scope.principal);
     });
   },
 }));
+
+/** Rules that an action or a route has of its own: `everyone`, `authenticated`, or any other for admins alone. */
+const passes = (rules: readonly unknown[], { kind, isAdmin }: OperationScope["principal"]): boolean =>
+  rules.some((rule) => rule === "everyone" || isAdmin || (rule === "authenticated" && kind === "user"));
 
 /** Fields that an ability gives; undefined where it does not let the caller do this at all. */
 type Fields = ReadonlySet<string> | undefined;

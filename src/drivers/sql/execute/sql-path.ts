@@ -23,7 +23,7 @@ export function sqlPath(fast: Fast): SqlPath {
   return Object.freeze({
     prepare: (opened, context) => createSqlConnection(opened, context, fast),
     transact: adapterTransaction,
-    capabilities: { joins: fast.joins, conditionalInserts: true, aggregates: true },
+    capabilities: { joins: fast.joins, conditionalInserts: true, aggregates: true, sortsRelated: true },
     executor: (session, transaction) => sqlExecutor(session, transaction, fast),
     ping: (client) => runStatement(client, "select 1"),
   } satisfies SqlPath);

@@ -5,6 +5,7 @@ import {
   and,
   type Condition,
   type Count,
+  columnOf,
   compare,
   type Find,
   RANK,
@@ -21,6 +22,7 @@ import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/
 import { isComposite, sourceOf, storedName } from "../tables/names.ts";
 import { type Inline, type Rows, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
+import { valueAlong } from "./value-along.ts";
 
 /** Columns that a statement returns. */
 export interface Selection {
@@ -96,10 +98,11 @@ export function orderOf(
   rank?: Find["rank"],
 ): readonly SortKey[] {
   const order = totalOrder(sort);
-  for (const { field } of order) {
+  for (const key of order) {
+    const { field } = key;
     if (field === RANK && rank !== undefined) continue;
-    const column = Object.hasOwn(entity.columns, field) ? entity.columns[field] : undefined;
-    if (column?.kind.sortable !== true) throw new BadRequestError(`${entity.name} cannot be sorted by "${field}"`);
+    if (columnOf(entity, key)?.kind.sortable !== true)
+      throw new BadRequestError(`${entity.name} cannot be sorted by "${field}"`);
   }
   return order;
 }
@@ -117,13 +120,18 @@ export function selectQuery(
   const where = conditionShape(condition, builder.provider, values);
   const isCut = offset > 0;
   const page = `${limit === undefined ? "" : "l"}${isCut ? "o" : ""}`;
-  const sorted = order.map(({ field, direction }) => `${direction}.${field}`).join();
-  const weights = rank
-    .map(({ where: of, weight }) => `${conditionShape(of, builder.provider, values)}${weight}`)
-    .join("+");
+  const sorted = order
+    .map(({ field, direction, through = [] }) => {
+      const weights = field === RANK ? rank : [];
+      const conditions = [...weights, ...through.toReversed()].map(
+        (one) => `${conditionShape(one.where, builder.provider, values)}${"weight" in one ? one.weight : ""}`,
+      );
+      return `${direction}.${field}(${conditions.join("+")})`;
+    })
+    .join();
   if (limit !== undefined) values.push(limit);
   if (isCut) values.push(offset);
-  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${weights} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? `lock ${lock}` : ""}${perParent === undefined ? "" : `${perParent.limit} of each ${perParent.column}`}`;
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? `lock ${lock}` : ""}${perParent === undefined ? "" : `${perParent.limit} of each ${perParent.column}`}`;
   return statements.get(shape, () => writeSelect(builder, entity, selection.names, wanted)).query(values);
 }
 
@@ -148,7 +156,7 @@ function writeSelect(
   if (along !== undefined) query = along.add(query, conditions);
   if (inline !== undefined) query = query.select(sizeOfLong(builder, entity, inline));
   const matching = conditions.build(condition, entity.name);
-  const ordered = orderBy(builder, entity, order, () =>
+  const ordered = orderBy(builder, conditions, entity, order, () =>
     sumOf(builder, rank, (of) => conditions.build(of, entity.name)),
   );
   query = query.where(
@@ -168,22 +176,24 @@ function writeSelect(
 /** The keys of an order. Null is the smallest value, as it is elsewhere by nature. */
 function orderBy(
   builder: SqlBuilder,
+  conditions: ConditionBuilder,
   entity: AnyEntity,
   order: readonly SortKey[],
   rank: () => RawBuilder<number>,
 ): RawBuilder<unknown>[] {
   const { sql, provider } = builder;
-  const keys = order.flatMap(({ field, direction }) => {
-    if (field === RANK) return [{ field, direction }];
-    const { parts } = entity.columns[field] as ColumnDefinition;
-    return parts === undefined ? [{ field, direction }] : parts.map(({ name }) => ({ field: name, direction }));
-  });
-  return keys.map(({ field, direction }) => {
-    if (field === RANK) return sql`${rank()} ${sql.raw(direction)}`;
-    const column = entity.columns[field] as ColumnDefinition;
-    const isNullable = provider === "postgresql" && column.optional;
-    const nulls = isNullable ? (direction === "asc" ? " nulls first" : " nulls last") : "";
-    return sql`${sortedBy(builder, column, sql.id(entity.name, column.stored))} ${sql.raw(direction + nulls)}`;
+  return order.flatMap((key) => {
+    const { field, direction, through = [] } = key;
+    if (field === RANK) return [sql`${rank()} ${sql.raw(direction)}`];
+    const column = columnOf(entity, key) as ColumnDefinition;
+    return (column.parts ?? [column]).map((part) => {
+      const isNullable = provider === "postgresql" && (part.optional || through.length > 0);
+      const nulls = isNullable ? (direction === "asc" ? " nulls first" : " nulls last") : "";
+      const value = valueAlong(builder, conditions, through, entity.name, (table) =>
+        sortedBy(builder, part, sql.id(table, part.stored)),
+      );
+      return sql`${value} ${sql.raw(direction + nulls)}`;
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-import type { ColumnDefinition, JsonSchema } from "../../../entity/index.ts";
+import { type ColumnDefinition, isObject, type JsonSchema } from "../../../entity/index.ts";
 import {
   type AnswerDescription,
   type OperationQuery,
@@ -98,10 +98,6 @@ function readOptions(given: unknown): OperationQuery {
   if (deleted !== undefined && deleted !== "with" && deleted !== "only")
     throw new BadRequestError('"deleted" takes the values with and only.');
   return { where, deleted, sort: names("sort", given)?.map(sortKey), select: names("select", given) };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function names(option: "sort" | "select", given: Readonly<Record<string, unknown>>): readonly string[] | undefined {

@@ -8,6 +8,7 @@ import {
   type Row,
   totalOrder,
 } from "../../../gate/index.ts";
+import { BadRequestError } from "../../../kernel/index.ts";
 import type { ExportFormat } from "./export-formats.ts";
 
 /** Some records of an export, tagged: to be masked on their way out. */
@@ -56,6 +57,8 @@ export function createBatchReader(
       bytes,
       async query() {
         if (isFirst) asked = await query();
+        if (asked.sort?.some(({ field }) => field.includes(".")))
+          throw new BadRequestError("An export is sorted by fields of its own records");
         order = totalOrder(asked.sort);
         const fields = order.map(({ field }) => field);
         added = asked.select ? fields.filter((field) => field !== "id" && !asked.select?.includes(field)) : [];

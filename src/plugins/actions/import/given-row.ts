@@ -1,3 +1,4 @@
+import { isObject } from "../../../entity/index.ts";
 import { BadRequestError, type FieldErrors } from "../../../kernel/index.ts";
 
 /** One row of an import as it was given, before any rule has seen it. */
@@ -11,9 +12,8 @@ export interface GivenRow {
 
 /** A row from a parsed value: objects only. */
 export function givenRow(value: unknown, size: number, problem?: string): GivenRow {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   if (problem !== undefined) return { data: {}, errors: { _: problem }, size };
-  return isObject ? { data: value as GivenRow["data"], size } : { data: {}, errors: { _: "must be an object" }, size };
+  return isObject(value) ? { data: value, size } : { data: {}, errors: { _: "must be an object" }, size };
 }
 
 /** The body cannot be read any further. The message is the end of a sentence that begins with the row. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AnyEntity, isKeelsonError } from "../../../entity/index.ts";
-import { findsRecord, type OperationScope } from "../../../gate/index.ts";
+import { type Driver, findsRecord, inTurn, type OperationScope } from "../../../gate/index.ts";
 import { ConflictError, type FieldErrors, InternalError, ValidationFailedError } from "../../../kernel/index.ts";
 import { type CollectedWrites, collectCreates } from "./collect-creates.ts";
 import type { GivenRow } from "./given-row.ts";
@@ -76,21 +76,17 @@ async function attemptBatch(job: ImportJob, rows: readonly GivenRow[]): Promise<
   let writes: CollectedWrites | undefined;
   let outcomes: RowOutcome[] = [];
   try {
-    await job.scope.transaction(
-      async (scope) => {
-        if (writes === undefined)
-          throw new InternalError("An import has transactions of its own; run it outside of one");
-        outcomes = await storeRows(job, scope, writes, rows);
-        if (job.dryRun) throw new TakenBack();
-      },
-      {
-        around(driver) {
-          const owners = new Owners(driver, entity, unique, takenBack);
-          writes = collectCreates(driver, { model, entity, owners });
-          return writes.driver;
-        },
-      },
-    );
+    const store = async (scope: OperationScope): Promise<void> => {
+      if (writes === undefined) throw new InternalError("An import has transactions of its own; run it outside of one");
+      outcomes = await storeRows(job, scope, writes, rows);
+      if (job.dryRun) throw new TakenBack();
+    };
+    const around = (driver: Driver): Driver => {
+      const owners = new Owners(driver, entity, unique, takenBack);
+      writes = collectCreates(driver, { model, entity, owners });
+      return writes.driver;
+    };
+    await inTurn(job.scope)(() => job.scope.transaction(store, { around }));
   } catch (error) {
     if (!(error instanceof TakenBack)) throw error;
     for (const text of writes?.owners.added ?? []) takenBack.add(text);

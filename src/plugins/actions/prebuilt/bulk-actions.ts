@@ -1,4 +1,4 @@
-import type { AnyEntity, JsonSchema } from "../../../entity/index.ts";
+import { type AnyEntity, isObject, type JsonSchema } from "../../../entity/index.ts";
 import type { AnswerDescription, RouteDescription } from "../../../gate/index.ts";
 import { BadRequestError, Reply } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
@@ -105,8 +105,4 @@ function readBulk(input: unknown, keys: readonly ("ids" | "data")[], { columns }
   if (keys.includes("data") && (!isObject(input.data) || Object.keys(input.data).length === 0))
     throw new BadRequestError('"data" must be an object that says what to change');
   return { ids: [...new Set(ids as string[])].sort(), data: data as Record<string, unknown> };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import type { AnyEntity } from "../../../entity/index.ts";
+import { type AnyEntity, isObject } from "../../../entity/index.ts";
 import { type Operation, type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
 import { BadRequestError, Reply, routeSegment, ValidationFailedError } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
@@ -58,8 +58,7 @@ export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuil
 
 function overridesOf(input: unknown): Overrides {
   if (input === undefined) return {};
-  if (typeof input !== "object" || input === null || Array.isArray(input))
-    throw new BadRequestError("The body must be one JSON object");
+  if (!isObject(input)) throw new BadRequestError("The body must be one JSON object");
   return input as Overrides;
 }
 

@@ -56,7 +56,10 @@ async function find(plan: EncryptionPlan, statement: Find, next: Execute): Promi
   const where = storedWhere(plan, entity, statement.where, searched);
   const fetched = withCompanions(plan.columnsOf(entity), select, searched);
   const joins = statement.joins?.map((join) => storedJoin(plan, join));
-  const rows = await next({ ...statement, where, select: fetched.select, joins });
+  const sort = statement.sort?.map((key) =>
+    key.through === undefined ? key : { ...key, through: key.through.map((join) => storedJoin(plan, join)) },
+  );
+  const rows = await next({ ...statement, where, sort, select: fetched.select, joins });
   openRows(plan, entity, rows, searched);
   for (const row of rows) for (const name of fetched.extra) delete row[name];
   for (const { relation, searched: keys } of joins ?? []) {

@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../../../entity/index.ts";
+import { ConfigurationError, isObject } from "../../../entity/index.ts";
 import type { RemoteCaller, RemoteFetchOptions, RemoteService, SharedAnswers } from "../../../gate/index.ts";
 import { isValidEntityName, kebabCase, PluginError, pluralize, unknownKeys } from "../../../kernel/index.ts";
 import { RemoteFailure } from "../stitch/failures.ts";
@@ -40,7 +40,7 @@ function headerValueProblem(value: unknown): string | undefined {
 
 /** Why these headers cannot be sent; undefined when they can. */
 function headersProblem(headers: unknown): string | undefined {
-  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) return "must be an object";
+  if (!isObject(headers)) return "must be an object";
   for (const [name, value] of Object.entries(headers)) {
     const problem = headerNameProblem(name) ?? headerValueProblem(value);
     if (problem !== undefined) return `"${name}" ${problem}`;

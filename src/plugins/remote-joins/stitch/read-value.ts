@@ -1,4 +1,4 @@
-import { type ColumnDefinition, type FieldKind, plainField } from "../../../entity/index.ts";
+import { type ColumnDefinition, type FieldKind, isPlainObject, plainField } from "../../../entity/index.ts";
 
 /** What is left of the bytes that a record may have. */
 export interface Budget {
@@ -100,12 +100,11 @@ function copyArray(items: readonly unknown[], budget: Budget, depth: number): un
 }
 
 function copyObject(object: object, budget: Budget, depth: number): unknown {
-  const prototype: unknown = Object.getPrototypeOf(object);
-  if (prototype !== Object.prototype && prototype !== null) return REFUSED;
+  if (!isPlainObject(object)) return REFUSED;
   const copy: Record<string, unknown> = {};
   for (const name of Object.keys(object)) {
     if (name === "__proto__" || !spendText(budget, name) || !isText(name)) return REFUSED;
-    const item = copyJson((object as Record<string, unknown>)[name], budget, depth + 1);
+    const item = copyJson(object[name], budget, depth + 1);
     if (item === REFUSED) return REFUSED;
     copy[name] = item;
   }

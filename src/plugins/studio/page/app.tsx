@@ -14,7 +14,7 @@ import { Shell } from "./shell.tsx";
 import { ApiError, call } from "./state/api.ts";
 import { AppContext, type AppState, entityAt } from "./state/app-context.ts";
 import { goTo, type Place, usePlace } from "./state/location.ts";
-import { forgetToken, isVisitor, view, viewedPath, visit } from "./state/session.ts";
+import { forgetToken, isVisitor, view, viewedPath, visit } from "./state/signed-in.ts";
 import { useRequest } from "./state/use-request.ts";
 import { say } from "./words.ts";
 

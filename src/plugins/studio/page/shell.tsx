@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { plural, useApp } from "./state/app-context.ts";
 import { linkTo, type Place } from "./state/location.ts";
-import { currentToken, isVisitor } from "./state/session.ts";
+import { currentToken, isVisitor } from "./state/signed-in.ts";
 import { keepTheme, keptTheme } from "./state/theme.ts";
 import { say } from "./words.ts";
 

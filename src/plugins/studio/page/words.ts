@@ -1,3 +1,11 @@
+import { OPERATORS, type Operator } from "../../../entity/kinds/operators.ts";
+
+type OperatorKey = `op.${Operator}`;
+
+const OPERATOR_WORDS = Object.fromEntries(
+  Object.entries(OPERATORS).map(([name, { label }]) => [`op.${name}`, label]),
+) as Readonly<Record<OperatorKey, string>>;
+
 /** What the page says, by key; `{name}` stands for a value. Another language gives some or all of them. */
 export const ENGLISH = {
   actions: "Actions",
@@ -28,6 +36,8 @@ export const ENGLISH = {
   conflictHint: "Choose what to keep for each field, then save again.",
   copied: "Copied",
   count: "Count",
+  countAll: "Count all",
+  countedSome: "These are the values of the first records.",
   counting: "Counting…",
   create: "Create {name}",
   created: "Created",
@@ -151,18 +161,7 @@ export const ENGLISH = {
   you: "You",
   yours: "Yours",
   visitor: "Visitor",
-  "op.eq": "is",
-  "op.ne": "is not",
-  "op.gt": "is more than",
-  "op.gte": "is at least",
-  "op.lt": "is less than",
-  "op.lte": "is at most",
-  "op.in": "is one of",
-  "op.nin": "is not one of these",
-  "op.like": "contains",
-  "op.starts": "begins with",
-  "op.ends": "ends with",
-  "op.null": "is empty",
+  ...OPERATOR_WORDS,
 } as const;
 
 /** A key of the dictionary. */

@@ -5,6 +5,7 @@ import {
   entity,
   int,
   isKeelsonError,
+  isPlainObject,
   KeelsonError,
   string,
   text,
@@ -41,8 +42,7 @@ function plainOf(value: unknown, depth: number): unknown {
   if (typeof value === "function" || typeof value === "symbol" || depth > MAX_DEPTH) return undefined;
   if (typeof value !== "object" || value === null || value instanceof Date) return value;
   if (Array.isArray(value)) return value.map((item) => plainOf(item, depth + 1)).filter((item) => item !== undefined);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null ? members(value, depth) : undefined;
+  return isPlainObject(value) ? members(value, depth) : undefined;
 }
 
 /**

@@ -51,6 +51,14 @@ export function choicesOf(schema: FieldDescription["schema"]): readonly string[]
   return Array.isArray(schema.enum) ? schema.enum.filter((value): value is string => typeof value === "string") : [];
 }
 
+/** The field of one value in a condition: of an array, an item. */
+export function itemOf(field: FieldDescription): FieldDescription {
+  const { items } = field.schema;
+  if (typeof items !== "object" || items === null) return field;
+  const kind = field.kind?.replace("[]", "");
+  return { ...field, ...(kind === undefined ? {} : { kind }), schema: items as FieldDescription["schema"] };
+}
+
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /**

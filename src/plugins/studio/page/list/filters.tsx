@@ -1,11 +1,12 @@
 /** @jsxImportSource preact */
 import type { VNode } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
+import { type Operator, operandOf } from "../../../../entity/kinds/operators.ts";
 import type { AppDocument, EntityDescription, FieldDescription } from "../../app-document.ts";
 import { Input } from "../fields/input.tsx";
-import { widgetOf } from "../fields/widget.ts";
+import { itemOf, widgetOf } from "../fields/widget.ts";
 import { entityNamed, fieldOf, referredBy, useApp } from "../state/app-context.ts";
-import { label, say, type WordKey } from "../words.ts";
+import { label, say } from "../words.ts";
 import { type Filter, fieldAt, filterPaths, type ListState } from "./list-query.ts";
 
 interface FiltersProps {
@@ -46,11 +47,11 @@ export function Filters({ entity, state, onChange }: FiltersProps): VNode {
             <select
               aria-label={say("operator")}
               value={filter.operator}
-              onChange={(event) => change(index, withOperator(filter, event.currentTarget.value, field))}
+              onChange={(event) => change(index, withOperator(filter, event.currentTarget.value as Operator, field))}
             >
               {(field?.operators ?? []).map((operator) => (
                 <option key={operator} value={operator}>
-                  {say(`op.${operator}` as WordKey)}
+                  {say(`op.${operator}`)}
                 </option>
               ))}
             </select>
@@ -170,20 +171,24 @@ function isOrdered(field: FieldDescription): boolean {
   return ["number", "exact", "datetime", "date"].includes(widgetOf(field));
 }
 
-function withOperator(filter: Filter, operator: string, field: FieldDescription | undefined): Filter {
-  const isOther = (filter.operator === "null") !== (operator === "null");
+function withOperator(filter: Filter, operator: Operator, field: FieldDescription | undefined): Filter {
+  const isOther = (operandOf(filter.operator) === "truth") !== (operandOf(operator) === "truth");
   return { ...filter, operator, value: isOther || field === undefined ? "" : filter.value };
 }
 
 const TRUTH: FieldDescription = { name: "null", kind: "bool", schema: { type: "boolean" }, optional: false };
 
-/** What the value of a condition is: of the field's kind, or yes and no, or several values as text. */
-function valueField(field: FieldDescription, operator: string): FieldDescription {
-  if (operator === "null") return TRUTH;
-  const isList = operator === "in" || operator === "nin";
-  const isPart = ["like", "starts", "ends"].includes(operator);
-  if (isList || isPart) return { name: field.name, kind: "string", schema: { type: "string" }, optional: true };
-  return { ...field, optional: false, isPassword: false };
+/** What the value of a condition is: of the field's kind, yes and no, or text: a part of a value, or a list of values. */
+function valueField(field: FieldDescription, operator: Operator): FieldDescription {
+  switch (operandOf(operator)) {
+    case "truth":
+      return TRUTH;
+    case "value":
+    case "item":
+      return { ...itemOf(field), optional: false, isPassword: false };
+    default:
+      return { name: field.name, kind: "string", schema: { type: "string" }, optional: true };
+  }
 }
 
 function isPicked({ operator }: Filter): boolean {
@@ -198,13 +203,13 @@ function targetAt(app: AppDocument, entity: EntityDescription, path: string, fie
 }
 
 /** A datetime in a condition is in UTC, as everywhere on the page. */
-function sentValue(field: FieldDescription, operator: string, value: string): string {
-  const isMoment = widgetOf(field) === "datetime" && !["in", "nin", "null"].includes(operator);
+function sentValue(field: FieldDescription, operator: Operator, value: string): string {
+  const isMoment = widgetOf(valueField(field, operator)) === "datetime";
   return isMoment && value !== "" && !/Z$/i.test(value)
     ? `${/T\d\d:\d\d$/.test(value) ? `${value}:00` : value}Z`
     : value;
 }
 
 function shownValue(field: FieldDescription, { value, operator }: Filter): string {
-  return widgetOf(field) === "datetime" && operator !== "null" ? value.replace(/(\.000)?Z$/, "") : value;
+  return widgetOf(valueField(field, operator)) === "datetime" ? value.replace(/(\.000)?Z$/, "") : value;
 }

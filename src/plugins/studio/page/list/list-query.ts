@@ -1,12 +1,13 @@
+import { type Operator, operandOf, SUFFIXES } from "../../../../entity/kinds/operators.ts";
 import type { AppDocument, EntityDescription, FieldDescription } from "../../app-document.ts";
-import { toWire } from "../fields/widget.ts";
+import { itemOf, toWire } from "../fields/widget.ts";
 import { entityNamed, fieldOf, referredBy } from "../state/app-context.ts";
 
 /** A condition of a list. */
 export interface Filter {
   /** A field, or one of a related record after a dot: `genre.name`. */
   readonly path: string;
-  readonly operator: string;
+  readonly operator: Operator;
   readonly value: string;
 }
 
@@ -30,7 +31,7 @@ export interface ListState {
 /** Where the column choice is in a link; the other parameters are the API's own. */
 const COLUMNS = "columns";
 const MATCH = "_match";
-const SUFFIX = /^(.*)_(ne|gt|gte|lt|lte|in|nin|like|starts|ends|null)$/;
+const SUFFIX = new RegExp(`^(.*)_(${SUFFIXES.join("|")})$`);
 const OWN = new Set(["q", "_sort", "_limit", "_after", "_deleted", "_where", COLUMNS, MATCH]);
 const MOST_COLUMNS = 6;
 /** Of them, those that refer to other records. */
@@ -51,9 +52,10 @@ export function readList(app: AppDocument, entity: EntityDescription, search: UR
     .filter(([name]) => !OWN.has(name))
     .flatMap(([name, value]) => {
       const exact = fieldAt(app, entity, name);
-      if (exact?.operators?.includes("eq") === true) return [{ path: name, operator: "eq", value }];
-      const [, path = "", operator = ""] = SUFFIX.exec(name) ?? [];
-      return fieldAt(app, entity, path)?.operators?.includes(operator) === true ? [{ path, operator, value }] : [];
+      if (exact?.operators?.includes("eq") === true) return [{ path: name, operator: "eq" as const, value }];
+      const [, path = "", suffix = ""] = SUFFIX.exec(name) ?? [];
+      const operator = fieldAt(app, entity, path)?.operators?.find((one) => one === suffix);
+      return operator === undefined ? [] : [{ path, operator, value }];
     });
   const chosen = search
     .get(COLUMNS)
@@ -106,16 +108,18 @@ function withoutFilters({ q, isDeleted }: ListState): URLSearchParams {
   return search;
 }
 
-function nameOf(path: string, operator: string): string {
+function nameOf(path: string, operator: Operator): string {
   return operator === "eq" ? path : `${path}_${operator}`;
 }
 
 /** A filter as JSON, for conditions of which one is enough. */
 function whereOf(app: AppDocument, entity: EntityDescription, { path, operator, value }: Filter): object {
   const field = fieldAt(app, entity, path);
-  const wire = (text: string): unknown => (field === undefined ? text : toWire({ ...field, optional: false }, text));
-  const isList = operator === "in" || operator === "nin";
-  const given = operator === "null" ? value === "true" : isList ? value.split(",").map(wire) : wire(value);
+  const wire = (text: string): unknown =>
+    field === undefined ? text : toWire({ ...itemOf(field), optional: false }, text);
+  const form = operandOf(operator);
+  const isList = form === "values" || form === "items";
+  const given = form === "truth" ? value === "true" : isList ? value.split(",").map(wire) : wire(value);
   return path.split(".").reduceRight<object>((inner, name) => ({ [name]: inner }), { [operator]: given });
 }
 

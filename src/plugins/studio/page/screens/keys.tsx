@@ -38,7 +38,9 @@ export function Keys({ path }: { readonly path: string }): VNode {
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<string | undefined>(undefined);
   const isStopped = useRef(false);
-  const counted = useRequest("keys", (signal) => countAll(path, signal));
+  const [wantsAll, setWantsAll] = useState(false);
+  const most = wantsAll ? Number.POSITIVE_INFINITY : FIRST;
+  const counted = useRequest(`keys ${wantsAll}`, (signal) => countValues(path, most, signal));
 
   /** Some records with each request, until all are done; what was done stays when it is stopped. */
   const rotate = async (): Promise<void> => {
@@ -69,15 +71,22 @@ export function Keys({ path }: { readonly path: string }): VNode {
       {data === undefined && counted.error === undefined && <Loading />}
       {data !== undefined && (
         <>
-          <ul class="chips">
-            {data.ids.map((id, index) => (
-              <li key={id}>
-                <span class={index === 0 ? "tag on" : "tag"}>{id}</span>{" "}
-                {index === 0 ? say("keyEncrypts") : say("keyReads")}
-              </li>
-            ))}
-          </ul>
+          {data.ids.map((id, index) => (
+            <p key={id}>
+              <span class={index === 0 ? "tag on" : "tag"}>{id}</span> {say(index === 0 ? "keyEncrypts" : "keyReads")}
+            </p>
+          ))}
           <UsageTable usages={data.usages} ids={data.ids} />
+          {data.next !== undefined && (
+            <p>
+              {say(wantsAll ? "counting" : "countedSome")}{" "}
+              {!wantsAll && (
+                <button type="button" class="quiet" onClick={() => setWantsAll(true)}>
+                  {say("countAll")}
+                </button>
+              )}
+            </p>
+          )}
         </>
       )}
       {progress !== undefined && (
@@ -126,14 +135,15 @@ function withoutComplete(progress: Progress | undefined): object {
   return rest;
 }
 
-/** Requests that count the values of all records. */
-const MOST = 200;
+/** Requests that count values before the caller has asked for all of them. */
+const FIRST = 5;
 
-async function countAll(path: string, signal: AbortSignal): Promise<Omit<Counted, "next">> {
+/** @param most requests; `next` is there when they were too few for all records */
+async function countValues(path: string, most: number, signal: AbortSignal): Promise<Counted> {
   let { data } = await call<Counted>(path, { signal });
   const { ids } = data;
   const usages = [...data.usages];
-  for (let times = 1; data.next !== undefined && times < MOST; times++) {
+  for (let times = 1; data.next !== undefined && times < most; times++) {
     data = (await call<Counted>(`${path}?${new URLSearchParams({ _after: data.next })}`, { signal })).data;
     for (const one of data.usages) {
       const at = usages.findIndex((usage) => isSame(usage, one));
@@ -142,7 +152,7 @@ async function countAll(path: string, signal: AbortSignal): Promise<Omit<Counted
       else usages[at] = { ...known, values: known.values + one.values };
     }
   }
-  return { ids, usages };
+  return { ...data, ids, usages };
 }
 
 function isSame(one: Usage, other: Usage): boolean {
@@ -153,7 +163,7 @@ function UsageTable({ usages, ids }: Omit<Counted, "next">): VNode {
   if (usages.length === 0) return <p class="empty">{say("noValues")}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
-    <section class="scroll" tabIndex={0} aria-label={say("keys")}>
+    <section class="scroll" tabIndex={0} aria-label={say("values")}>
       <table class="diff">
         <thead>
           <tr>

@@ -4,7 +4,7 @@ import { useId, useState } from "preact/hooks";
 import type { LoginForm } from "../../login.ts";
 import { Form, textsOf } from "../fields/form.tsx";
 import { call } from "../state/api.ts";
-import { keepToken } from "../state/session.ts";
+import { keepToken } from "../state/signed-in.ts";
 import { say } from "../words.ts";
 
 interface LoginProps {

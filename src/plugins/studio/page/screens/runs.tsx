@@ -117,7 +117,7 @@ interface RunTableProps {
 function RunTable({ list, isAdmin, onShow }: RunTableProps): VNode {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
-    <section class="scroll" tabIndex={0} aria-label={say("runs")}>
+    <section class="scroll" tabIndex={0} aria-label={label("list")}>
       <table class="diff">
         <thead>
           <tr>

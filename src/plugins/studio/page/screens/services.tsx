@@ -20,13 +20,11 @@ export function Services({ path }: { readonly path: string }): VNode {
       <h2>{say("services")}</h2>
       {services.error !== undefined && <Failure error={services.error} onRetry={services.reload} />}
       {services.data === undefined && services.error === undefined && <Loading />}
-      <ul class="chips">
-        {services.data?.map(({ name, state }) => (
-          <li key={name}>
-            {name} <span class={state === "closed" ? "tag on" : "tag bad"}>{say(WORDS[state])}</span>
-          </li>
-        ))}
-      </ul>
+      {services.data?.map(({ name, state }) => (
+        <p key={name}>
+          {name} <span class={state === "closed" ? "tag on" : "tag bad"}>{say(WORDS[state])}</span>
+        </p>
+      ))}
       <button type="button" class="quiet" onClick={services.reload}>
         {say("check")}
       </button>

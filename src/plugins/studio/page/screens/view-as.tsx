@@ -4,7 +4,7 @@ import { useId, useState } from "preact/hooks";
 import { call, messageOf } from "../state/api.ts";
 import { useApp } from "../state/app-context.ts";
 import { goTo } from "../state/location.ts";
-import { view } from "../state/session.ts";
+import { view } from "../state/signed-in.ts";
 import { say } from "../words.ts";
 
 /** Shows the app as another user sees it. */

@@ -1,4 +1,4 @@
-import { credentialsOf } from "./session.ts";
+import { credentialsOf } from "./signed-in.ts";
 
 /** A response of the API. */
 export interface Answer<T = unknown> {
