@@ -132,7 +132,7 @@ const NEVER: Interruption = { run: undefined };
 
 function fieldOf(model: FieldModel): unknown {
   let field: unknown = {
-    string: k.string,
+    string: model.long ? k.text : k.string,
     int: k.int,
     bool: k.bool,
     datetime: k.datetime,
@@ -231,6 +231,7 @@ export async function buildApp(model: Model, driver: Driver, features: Features)
     entities: [...entities.values()],
     driver,
     logger: silent,
+    ...(model.pageBytes !== undefined && { limits: { pageBytes: model.pageBytes } }),
     ids: {
       next() {
         made += 1;

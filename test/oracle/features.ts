@@ -15,6 +15,7 @@ export const FEATURES = [
   "nested",
   "combined",
   "search",
+  "bytes",
 ] as const;
 /** Plugins of `examples/plugins` that an app has besides, one at a time (`--with`). */
 export const COMPANIONS = ["tenancy", "casl"] as const;

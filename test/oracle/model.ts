@@ -53,6 +53,8 @@ export interface FieldModel {
   readonly encrypted?: "plain" | "searchable";
   /** Its words are searched; how much a hit counts. */
   readonly searched?: number;
+  /** Texts of any length. */
+  readonly long?: true;
   readonly readable?: readonly RuleModel[];
   readonly writable?: readonly RuleModel[];
 }
@@ -115,6 +117,8 @@ export interface EntityModel {
 
 export interface Model {
   readonly entities: readonly EntityModel[];
+  /** Bytes that a page may have. */
+  readonly pageBytes?: number;
 }
 
 /** Who calls; null is anonymous. */

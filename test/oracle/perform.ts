@@ -15,6 +15,8 @@ export interface Observed {
   readonly status: number;
   readonly body: unknown;
   readonly total?: number | undefined;
+  /** Of pages that follow each other: how many records each has. */
+  readonly pages?: readonly number[];
   /** Of a request that was sent again. */
   readonly isReplay?: boolean;
 }
@@ -139,14 +141,16 @@ async function overHttp(app: OracleApp, path: string, by: Principal, call: Call,
 /** Page after page, by cursors. */
 async function walk(app: OracleApp, by: Principal, url: string): Promise<Observed> {
   const all: unknown[] = [];
+  const sizes: number[] = [];
   let after: unknown;
   for (let pages = 0; pages < 100; pages += 1) {
     const cursor = after === undefined ? "" : `&_after=${encodeURIComponent(String(after))}`;
     const { status, body, headers } = await send(app, by, "GET", `${url}${cursor}`);
     if (status !== 200) return { status, body };
     all.push(...(body as unknown[]));
+    sizes.push((body as unknown[]).length);
     after = headers["x-next-cursor"];
-    if (after === undefined) return { status, body: all };
+    if (after === undefined) return { status, body: all, pages: sizes };
   }
   return { status: 599, body: "the cursors do not end" };
 }

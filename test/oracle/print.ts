@@ -48,7 +48,7 @@ const rules = (list: readonly RuleModel[]): string => list.map(rule).join(", ");
 function field(of: FieldModel): string {
   const flags = (["optional", "unique", "readonly", "omit", "password"] as const).filter((one) => of[one]);
   return [
-    `${of.name}: ${of.kind}`,
+    `${of.name}: ${of.long ? "text" : of.kind}`,
     ...flags.map((one) => `.${one}()`),
     of.default === undefined ? "" : `.default(${JSON.stringify(of.default)})`,
     of.encrypted ? `.encrypted(${of.encrypted === "searchable" ? "{ searchable: true }" : ""})` : "",
@@ -118,7 +118,7 @@ export function printScenario(scenario: Scenario, finding: Finding, isBrief = fa
   );
   const pairs = Object.entries(data.pairs).flatMap(([at, list]) => list.map((pair) => `  ${at}: ${pair}`));
   return [
-    "model",
+    `model${model.pageBytes === undefined ? "" : `, pages of ${model.pageBytes} bytes`}`,
     ...entities,
     "rows",
     ...rows,

@@ -113,8 +113,8 @@ async function askAgain(
 ): Promise<Ran> {
   await database.change(app.api, [change]);
   const second = await perform(app, entityOf(app.model, step.on), step);
-  const [before, after] = [first, second].map(({ status, body, total }) =>
-    JSON.stringify({ status, body, total }).replace(/"requestId":"[^"]*"/, ""),
+  const [before, after] = [first, second].map(({ status, body, total, pages }) =>
+    JSON.stringify({ status, body, total, pages }).replace(/"requestId":"[^"]*"/, ""),
   );
   if (before !== after) return { finding: { step, expected: `${before}, as before the change`, got: String(after) } };
   return { world: afterMeanwhile(app.model, world, [change]) };

@@ -6,6 +6,7 @@ import type { Model, Step } from "../model.ts";
 import { entityOf } from "../model.ts";
 import * as actions from "./actions.ts";
 import { aggregate } from "./aggregates.ts";
+import { withinBytes } from "./bytes.ts";
 import * as combined from "./combined.ts";
 import { document } from "./documents.ts";
 import type { Outcome, Setting } from "./outcome.ts";
@@ -40,7 +41,7 @@ function withPlainRefusal({ entity, by }: Setting, step: Step, outcomes: Outcome
 export function evaluate(model: Model, world: World, step: Step): Outcome[] {
   const inProcess = (step.surface === "client" || step.surface === "handler") && { inProcess: true as const };
   const setting: Setting = { model, world, entity: entityOf(model, step.on), by: step.by, ...inProcess };
-  const outcomes = withPlainRefusal(setting, step, ends(setting, step));
+  const outcomes = withinBytes(model, step, withPlainRefusal(setting, step, ends(setting, step)));
   return step.surface === "steps" ? ofSteps(setting, step, outcomes) : outcomes;
 }
 

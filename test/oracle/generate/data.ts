@@ -23,6 +23,9 @@ const MORE_TEXTS = [...TEXTS, "oak", "elm", "ash", "fir"];
 /** Texts of several words. */
 const PHRASES = ["red oak", "blue ash", "oak reddish", "amber blue red", "elm-blue", "re ash"] as const;
 
+/** How often its words are said again. */
+const LENGTHS = [1, 5, 10, 30] as const;
+
 export const PRICES = ["0.10", "1.25", "9.99", "10.00", "-2.50"] as const;
 /** At the borders of days, weeks, quarters and years, in some zones, and around changes of clocks. */
 export const MOMENTS = [
@@ -35,6 +38,7 @@ export function valueFrom(random: Random, field: FieldModel): Scalar {
   if (field.name === TENANT_FIELD) return TENANT;
   if (field.optional && random.chance(0.2)) return null;
   if (field.password) return random.pick(["password1", "password2"]);
+  if (field.long) return `${random.pick(TEXTS)} `.repeat(random.pick(LENGTHS));
   if (field.kind === "int") return random.below(4);
   if (field.kind === "bool") return random.chance(0.5);
   if (field.kind === "decimal") return random.pick(PRICES);

@@ -219,6 +219,12 @@ function fieldsOf(random: Random, features: Features, name: string): FieldModel[
   return fields;
 }
 
+/** A text of any length, which some callers are not shown, or not of all records. */
+function longField(random: Random, features: Features, entity: Draft): FieldModel {
+  const field = { name: "story", kind: "string", optional: true, long: true } as const;
+  return random.chance(0.5) ? { ...field, readable: fieldRules(random, features, entity, []) } : field;
+}
+
 const ACTIONS: readonly ActionName[] = ["clone", "bulkUpdate", "bulkDelete", "count", "exists", "export", "import"];
 
 /** Some texts are searched by their words. */
@@ -293,5 +299,8 @@ export function makeModel(random: Random, features: Features): Model {
   }
   if (features.has("search")) for (const draft of drafts) draft.fields = withSearched(random, draft.fields);
   if (features.has("tenancy")) for (const draft of drafts) draft.fields.push(tenantField);
-  return { entities: drafts };
+  if (!features.has("bytes") || random.chance(features.has("basics") ? 0.9 : 0.1)) return { entities: drafts };
+  for (const draft of drafts)
+    if (random.chance(0.7)) draft.fields = [...draft.fields, longField(random, features, draft)];
+  return { entities: drafts, pageBytes: random.pick([200, 400, 1_000]) };
 }

@@ -1,6 +1,6 @@
 /** Random steps in a world: mostly sensible, now and then wrong. */
 import { rowsOf, type World } from "../evaluate/world.ts";
-import type { Features } from "../features.ts";
+import { COMPANIONS, type Feature, type Features } from "../features.ts";
 import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
 import type { Random } from "../random.ts";
 import { clientCall } from "../through-clients.ts";
@@ -28,7 +28,7 @@ function callOf(making: Making): Call {
   const options: [number, () => Call | undefined][] = [
     [14, () => ({ do: "get", id: id(), query: shapeOf(making) })],
     [16, () => ({ do: "list", query: queryOf(making) })],
-    [2, () => ({ do: "walk", query: pagesOf(making) })],
+    [making.model.pageBytes === undefined ? 2 : 16, () => ({ do: "walk", query: pagesOf(making) })],
     [4, () => (has("count") ? { do: "count", query: onlyFilters(queryOf(making)) } : undefined)],
     [10, () => (making.features.has("queries") ? aggregateFrom(making, onlyFilters(queryOf(making))) : undefined)],
     [3, () => (has("exists") ? { do: "exists", id: id() } : undefined)],
@@ -78,7 +78,7 @@ function callOf(making: Making): Call {
 
 function pagesOf(making: Making): ListQuery {
   const { page: _, ...query } = queryOf(making);
-  return { ...query, limit: 1 + making.random.below(3) };
+  return { ...query, limit: 1 + making.random.below(making.model.pageBytes === undefined ? 3 : 12) };
 }
 const nonEmpty = (ids: string[]): string[] => (ids.length === 0 ? ["none"] : ids);
 const onlyFilters = ({ filters, where, q, deleted }: ListQuery): ListQuery => ({
@@ -106,8 +106,12 @@ function surfaceOf(making: Making, call: Call): Surface {
   return by !== null && roll % 2 === 0 ? "client" : "handler";
 }
 
-export function makeStep(random: Random, features: Features, model: Model, world: World, at: number): Step {
+/** What is limited in bytes is looked at by itself. */
+const besideBytes: readonly Feature[] = ["bytes", ...COMPANIONS];
+
+export function makeStep(random: Random, all: Features, model: Model, world: World, at: number): Step {
   const uid = `s${at}`;
+  const features = model.pageBytes === undefined ? all : new Set(besideBytes.filter((one) => all.has(one)));
   const making: Making = {
     random,
     features,
@@ -128,7 +132,8 @@ export function makeStep(random: Random, features: Features, model: Model, world
   if (features.has("combined") && random.chance(0.05)) return upsertStep(making, uid);
   if (features.has("combined") && random.chance(0.08)) return batchStep(making, uid);
   const call = callOf(making);
-  const unseen = features.has("queries") && random.chance(0.15) ? unseenChange(making, call) : undefined;
+  const unseen =
+    (features.has("queries") || features.has("bytes")) && random.chance(0.15) ? unseenChange(making, call) : undefined;
   return {
     ...(unseen && { unseen }),
     uid,
