@@ -65,6 +65,7 @@ describe("the memory driver", () => {
       concurrentTransactions: false,
       conditionalInserts: true,
       durable: false,
+      sortsRelated: true,
     });
     expect(driver.schema).toBeUndefined();
   });

@@ -40,7 +40,8 @@ function itemsSchema(item: FieldDefinition): z.ZodType {
     (schema, { test, message }) => schema.refine((value) => test(value as never) === true, { error: message }),
     one,
   );
-  return z.array(z.unknown(), { error: MESSAGE }).transform((values, { issues }) =>
+  const { $schema: _, ...described } = z.toJSONSchema(checked, { io: "input", unrepresentable: "any" });
+  return z.array(z.unknown().meta(described), { error: MESSAGE }).transform((values, { issues }) =>
     values.map((value, index) => {
       if (issues.length >= MOST_ISSUES) return undefined;
       const read = checked.safeParse(value);
