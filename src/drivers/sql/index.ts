@@ -46,7 +46,7 @@ export {
   otherSideName,
   tableNames,
 } from "./tables/link-table.ts";
-export { tableOf } from "./tables/names.ts";
+export { tableOf } from "./tables/table-names.ts";
 export {
   LIVE_SUFFIX,
   liveUniqueName,

@@ -4,10 +4,10 @@
 import { type RuleRef, ruleName } from "../../entity/index.ts";
 import { AuditLog, createPlugin, type Plugin, type PluginContext, type RouteContext } from "../../gate/index.ts";
 import { didYouMean, Reply, unknownKeys } from "../../kernel/index.ts";
+import { addOperationRoutes, operationsOf, PRIVATE } from "./administration.ts";
 import type { ChartDescription } from "./app-document.ts";
 import { describeApp, namesOf } from "./describe-app.ts";
 import { type LoginOptions, loginForm } from "./login.ts";
-import { addOperationRoutes, operationsOf, PRIVATE } from "./operations.ts";
 import { sendAsset, studioPage } from "./serve-page.ts";
 import { addViewRoutes, readingDriver, type ViewAs } from "./view-as.ts";
 

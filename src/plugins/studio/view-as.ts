@@ -19,9 +19,9 @@ import {
   type User,
   withDeadline,
 } from "../../kernel/index.ts";
+import { assertAdmin, PRIVATE } from "./administration.ts";
 import type { AppDocument } from "./app-document.ts";
 import type { Place } from "./describe-app.ts";
-import { assertAdmin, PRIVATE } from "./operations.ts";
 
 /**
  * Who has an id: what `getUser` would give for them; null where there is no such user, or where this administrator may not see

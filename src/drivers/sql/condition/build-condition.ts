@@ -3,7 +3,7 @@ import type { RawBuilder } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import { type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
 import { linkTable } from "../tables/link-table.ts";
-import { sourceOf, storedName } from "../tables/names.ts";
+import { sourceOf, storedName } from "../tables/table-names.ts";
 import { buildAtPath } from "./build-path.ts";
 import { codecOf, type ListForm, listForm } from "./column-codec.ts";
 import { comparable } from "./comparable.ts";

@@ -4,7 +4,7 @@ import { toKeelsonError } from "../errors/to-keelson-error.ts";
 import { type ColumnShape, columnsQuery, toCatalog } from "../tables/catalog.ts";
 import { columnTypeOf, fitsColumn } from "../tables/column-type.ts";
 import { isManaged, linkRelations, linkTable } from "../tables/link-table.ts";
-import { storedName, tableOf } from "../tables/names.ts";
+import { storedName, tableOf } from "../tables/table-names.ts";
 import { printedUniqueKeys } from "../tables/unique-keys.ts";
 
 type Asked = Pick<SqlQueryable, "queryRaw">;

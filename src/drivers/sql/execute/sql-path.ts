@@ -13,7 +13,7 @@ import { createConnection, type OpenedClient } from "../session/connection.ts";
 import type { Path } from "../session/create-database-driver.ts";
 import { MADE_ANEW } from "../statement/select-query.ts";
 import { type SqlConnection, WRITTEN_ANEW } from "../statement/sql-connection.ts";
-import { tableOf } from "../tables/names.ts";
+import { tableOf } from "../tables/table-names.ts";
 import { sqlExecutor } from "./execute-sql.ts";
 
 /** Statements in SQL, straight to Prisma's driver adapter. */

@@ -6,7 +6,7 @@ import type { Fast } from "../fast/switches.ts";
 import { inlineOf, type Rows, rowsThatFit } from "../statement/long-values.ts";
 import { countQuery, orderOf, rowsOf, selectByIdQuery, selectionOf, selectQuery } from "../statement/select-query.ts";
 import type { SqlSession } from "../statement/sql-connection.ts";
-import { isComposite } from "../tables/names.ts";
+import { isComposite } from "../tables/table-names.ts";
 import { lockRow } from "./lock-row.ts";
 
 /** Reads records in a session. */

@@ -6,7 +6,7 @@ import type { SqlBuilder } from "../condition/sql-builder.ts";
 import type { Rows } from "../statement/long-values.ts";
 import { type Along, type Selection, type SelectWriter, selectionOf } from "../statement/select-query.ts";
 import type { SqlConnection } from "../statement/sql-connection.ts";
-import { sourceOf, storedName } from "../tables/names.ts";
+import { sourceOf, storedName } from "../tables/table-names.ts";
 
 /** Records that are read along. */
 interface Joined {

@@ -7,7 +7,7 @@ import { failureBehind } from "../errors/to-keelson-error.ts";
 import { rowsOf, type Selection } from "../statement/select-query.ts";
 import type { NamedQuery, SqlConnection, SqlSession, Statement } from "../statement/sql-connection.ts";
 import { changedBy, type Encoded, insertStatement, updateStatement } from "../statement/write-queries.ts";
-import { isComposite } from "../tables/names.ts";
+import { isComposite } from "../tables/table-names.ts";
 import { printedUniqueKeys } from "../tables/unique-keys.ts";
 import { updatesStatement } from "./updates-statement.ts";
 

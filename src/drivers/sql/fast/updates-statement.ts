@@ -7,7 +7,7 @@ import { type Places, Slots } from "../condition/sql-builder.ts";
 import type { Selection } from "../statement/select-query.ts";
 import type { SqlConnection, Statement } from "../statement/sql-connection.ts";
 import { type Changed, nextVersion } from "../statement/write-queries.ts";
-import { sourceOf, storedName } from "../tables/names.ts";
+import { sourceOf, storedName } from "../tables/table-names.ts";
 
 /** Changes of single rows that differ in values only. */
 export interface ChangesShape {

@@ -5,7 +5,7 @@ import { ConditionBuilder } from "../condition/build-condition.ts";
 import { comparable, groupedBy, sortedBy } from "../condition/comparable.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, type SqlBuilder } from "../condition/sql-builder.ts";
-import { sourceOf } from "../tables/names.ts";
+import { sourceOf } from "../tables/table-names.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 
 /** How much of an aggregate its statement computes. */

@@ -3,7 +3,7 @@ import type { Condition } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slot, Slots, type SqlBuilder } from "../condition/sql-builder.ts";
-import { sourceOf, storedName } from "../tables/names.ts";
+import { sourceOf, storedName } from "../tables/table-names.ts";
 
 /** The statement that reads the ids of the rows that match, under the name "id", with its values in their places. */
 export function idsQuery(

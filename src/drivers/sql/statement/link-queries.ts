@@ -6,7 +6,7 @@ import { codecOf } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, WHOLE_NUMBER } from "../condition/sql-builder.ts";
 import { linkTable, pairSource } from "../tables/link-table.ts";
-import { sourceOf, storedName } from "../tables/names.ts";
+import { sourceOf, storedName } from "../tables/table-names.ts";
 import { type NamedQuery, type SqlConnection, toStatement } from "./sql-connection.ts";
 
 /** What a statement calls the records at the other end; a name that entities cannot have. */

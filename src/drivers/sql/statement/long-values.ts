@@ -2,7 +2,7 @@ import type { AliasedRawBuilder, RawBuilder } from "kysely";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import { type ByteBudget, mostBytes } from "../../../gate/index.ts";
 import type { SqlBuilder } from "../condition/sql-builder.ts";
-import { storedName } from "../tables/names.ts";
+import { storedName } from "../tables/table-names.ts";
 
 // A list whose values may be long is read in two steps. Its statement returns values up to a length that lets all of them
 // fit, and says how long the others are. Then it is known how many records fit, and those with long values are read by

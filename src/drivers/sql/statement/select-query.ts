@@ -19,7 +19,7 @@ import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
 import { sortedBy } from "../condition/comparable.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
-import { isComposite, sourceOf, storedName } from "../tables/names.ts";
+import { isComposite, sourceOf, storedName } from "../tables/table-names.ts";
 import { type Inline, type Rows, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 import { valueAlong } from "./value-along.ts";

@@ -2,7 +2,7 @@ import type { RawBuilder } from "kysely";
 import type { JoinedFind } from "../../../gate/index.ts";
 import type { ConditionBuilder } from "../condition/build-condition.ts";
 import type { SqlBuilder } from "../condition/sql-builder.ts";
-import { sourceOf, storedName } from "../tables/names.ts";
+import { sourceOf, storedName } from "../tables/table-names.ts";
 
 /**
  * A value of the record that belongsTo relations lead to; null where there is no such record.

@@ -6,7 +6,7 @@ import { codecOf } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { type Slot, Slots, type SqlBuilder } from "../condition/sql-builder.ts";
 import { countsVersion } from "../session/connection.ts";
-import { isComposite, sourceOf, storedName, tableOf } from "../tables/names.ts";
+import { isComposite, sourceOf, storedName, tableOf } from "../tables/table-names.ts";
 import { idOf, type Selection } from "./select-query.ts";
 import { type NamedQuery, type SqlConnection, type Statement, toStatement } from "./sql-connection.ts";
 

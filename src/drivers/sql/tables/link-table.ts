@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AnyEntity, EntityModel, ResolvedRelation } from "../../../entity/index.ts";
-import { tableOf } from "./names.ts";
+import { tableOf } from "./table-names.ts";
 import { MAX_NAME } from "./unique-keys.ts";
 
 /** The table of a manyToMany relation, and which of its two columns holds which end. */
