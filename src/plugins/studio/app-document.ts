@@ -11,7 +11,7 @@ export interface AppDocument extends Partial<AdminPaths> {
   /** Absolute paths of routes that are not an entity's; absent where the caller may not use them. */
   readonly health?: string;
   readonly workflowRuns?: string;
-  /** Id of the user as whom an administrator sees the app, who may read only. */
+  /** Id of the user whose view an administrator has opened, for reading only. */
   readonly viewedAs?: string;
   readonly limits: { readonly pageSize: number; readonly maxPageSize: number; readonly bulk: number };
 }

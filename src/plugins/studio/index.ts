@@ -11,7 +11,7 @@ import { type LoginOptions, loginForm } from "./login.ts";
 import { sendAsset, studioPage } from "./serve-page.ts";
 import { addViewRoutes, readingDriver, type ViewAs } from "./view-as.ts";
 
-// No hooks, no services. Routes: GET /studio, its files, and GET /studio/app.json; for administrators those of operations.ts and
+// No hooks, no services. Routes: GET /studio, its files, and GET /studio/app.json; for administrators those of administration.ts and
 // view-as.ts. None in production unless `rules` says who. Around drivers, with `viewAs`: nothing is written while a user is viewed.
 
 /** Options of `studio`. */
