@@ -72,7 +72,8 @@ export function addOperationRoutes(context: PluginContext, path: string, rules: 
           entity: "encryptionKey",
           recordId: ids[0] as string,
         };
-        if (from === undefined) await tryUse(AuditLog)?.note(scope, entry);
+        // At every request: the caller says where it goes on, and could begin in the middle.
+        await tryUse(AuditLog)?.note(scope, entry);
         return new Reply(200, await rotate(from, ROTATED), PRIVATE);
       },
     });
