@@ -24,7 +24,7 @@ const MAX_FILE_BYTES = 2_000_000;
 const MAX_CLIENT_BYTES = 6_000;
 /** The pages, and whose they are. */
 const ASSETS = [
-  ...["swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"].map((name) => `swagger-ui/${name}`),
+  ...["swagger-ui-bundle.js.gz", "swagger-ui.css.gz", "LICENSE", "NOTICE"].map((name) => `swagger-ui/${name}`),
   ...["studio.js", "studio.css", "LICENSE-preact"].map((name) => `studio/${name}`),
 ];
 const ASSET = /^dist\/assets\/(swagger-ui|studio)\/[\w.-]+$/;

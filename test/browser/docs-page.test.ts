@@ -1,7 +1,8 @@
-import { entity, int, type Keelson, keelson, memoryDriver, noopLogger, string, text } from "keelson";
+import { action, entity, int, type Keelson, keelson, memoryDriver, noopLogger, string, text } from "keelson";
 import { openapi } from "keelson/openapi";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { axeProblems } from "../support/axe.ts";
 import { testBrowser } from "../support/browser.ts";
 import { type RunningApp, startApp } from "../support/http.ts";
 
@@ -11,7 +12,15 @@ const note = entity("note", {
     .describe('<script>window.hit = "script"</script><b onmouseover="window.hit = 1">Shown on top</b>'),
   stars: int.min(1).max(5),
   text: text.optional(),
-}).rules({ read: ["everyone"], create: ["authenticated"], update: ["admin"], delete: ["admin"] });
+})
+  .rules({ read: ["everyone"], create: ["authenticated"], update: ["admin"], delete: ["admin"] })
+  .actions({
+    login: action()
+      .rules("everyone")
+      .input({ name: string })
+      .output({ token: string })
+      .handler(({ input }) => ({ token: input.name })),
+  });
 
 const NOTES = Array.from({ length: 5 }, (_, i) => ({ id: `n${i + 1}`, title: `Note ${i + 1}`, stars: i + 1 }));
 
@@ -73,7 +82,7 @@ async function authorize(token: string): Promise<void> {
   await page.getByRole("button", { name: "Authorize" }).click();
   const dialog = page.locator(".modal-ux");
   await dialog.getByRole("textbox").fill(token);
-  await dialog.getByRole("button", { name: "Apply credentials" }).click();
+  await dialog.getByRole("button", { name: "Authorize" }).click();
   await dialog.getByRole("button", { name: "Close" }).last().click();
 }
 
@@ -86,7 +95,15 @@ describe("the documentation page", () => {
       "GET /api/notes List notes",
       "GET /api/notes/aggregate Compute with notes",
       "GET /api/notes/{id} Read note",
+      "POST /api/notes/login",
     ]);
+  });
+
+  it("shows the operations that the filter names", async () => {
+    await openDocs();
+    await page.getByPlaceholder("Filter").fill("health");
+    await page.locator("#operations-tag-Notes").waitFor({ state: "detached" });
+    expect(await page.locator(".opblock-tag").count()).toBe(1);
   });
 
   it("executes a list, and shows the answer", async () => {
@@ -120,7 +137,7 @@ describe("the documentation page", () => {
     await authorize("ann");
     const create = page.locator("#operations-Notes-createNote");
     await create.waitFor();
-    expect(await summaries()).toHaveLength(5);
+    expect(await summaries()).toHaveLength(6);
     await tryOut("createNote");
     const body = create.locator("textarea.body-param__text");
     await body.fill('{ "title": "x", "stars": 9 }');
@@ -136,10 +153,54 @@ describe("the documentation page", () => {
     expect(await api.asSystem().note.get(JSON.parse(made.body).id)).toMatchObject({ title: "From the page", stars: 3 });
 
     await page.getByRole("button", { name: "Authorize" }).click();
-    await page.getByRole("button", { name: "Remove authorization" }).click();
+    await page.getByRole("button", { name: "Logout" }).click();
     await create.waitFor({ state: "detached" });
     expect(await page.evaluate(() => Object.keys({ ...localStorage, ...sessionStorage }))).toEqual([]);
   });
+
+  it("logs in with the app's own action, and keeps the token for the tab", async () => {
+    await openDocs();
+    const login = await tryOut("loginNote");
+    await login.locator("textarea.body-param__text").fill('{ "name": "ann" }');
+    await login.getByRole("button", { name: "Execute" }).click();
+    const create = page.locator("#operations-Notes-createNote");
+    await create.waitFor();
+    await page.reload();
+    await create.waitFor();
+    const block = await tryOut("createNote");
+    await block.locator("textarea.body-param__text").fill('{ "title": "After the login", "stars": 3 }');
+    expect((await execute(block)).status).toBe("201");
+  });
+
+  it.each([
+    ["light", 1280],
+    ["light", 390],
+    ["dark", 1280],
+    ["dark", 390],
+  ] as const)(
+    "has no violations for axe in %s, and fits %d pixels",
+    { timeout: 240_000 },
+    async (colorScheme, width) => {
+      page = await browser.newPage();
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      await page.goto(`${app.url.replace("localhost", "127.0.0.1")}/docs`);
+      await page.locator(".opblock").first().waitFor();
+      const background = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+      expect(background === "rgb(28, 32, 34)").toBe(colorScheme === "dark");
+      expect(await axeProblems(page)).toEqual([]);
+      await page.getByRole("button", { name: "Authorize" }).click();
+      await page.locator(".modal-ux[role]").waitFor();
+      expect(await axeProblems(page)).toEqual([]);
+      await page.locator(".modal-ux").getByRole("button", { name: "Close" }).last().click();
+      await execute(await tryOut("listNotes"));
+      await page.locator("#operations-Notes-loginNote .opblock-summary-control").click();
+      await page.locator("#operations-Notes-loginNote .highlight-code").first().waitFor();
+      await page.waitForFunction(() => document.querySelector("pre:not([tabindex])") === null);
+      expect(await axeProblems(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    },
+  );
 
   it("runs no script from a description, and no script of another origin", async () => {
     await openDocs();

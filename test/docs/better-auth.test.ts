@@ -168,6 +168,8 @@ describe("docs/guides/better-auth.md", () => {
     expect(of(plans)).not.toContain("/api/members");
     expect(of(members)).toEqual(expect.arrayContaining(["/api/users/:id", "/auth/sign-up/email"]));
     expect((await page.load<{ logins: { id: string } }>("mail.ts")).logins.id).toBe("accounts");
+    const { logins } = await page.load<{ logins(env: object): { id: string } }>("providers.ts");
+    expect(logins({ AUTH_SECRET: SECRET }).id).toBe("accounts");
   });
 
   it("is 503 with a cookie while sessions cannot be read", async () => {

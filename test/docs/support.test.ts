@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { openPage } from "../support/page.ts";
 import { repositoryRoot } from "../support/source-files.ts";
 
 const read = (file: string): string => readFileSync(join(repositoryRoot, file), "utf8");
@@ -29,4 +30,12 @@ it("docs/support.md names the versions that the package asks for", () => {
 it("docs/support.md names the licence of the package", () => {
   expect(page).toContain(`${manifest.license} licence`);
   expect(read("LICENSE")).toContain("MIT");
+});
+
+it("docs/support.md has a worker that answers requests", async () => {
+  const blocks = openPage("support");
+  onTestFinished(() => blocks.remove());
+  const { worker } = await blocks.load<{ worker: { fetch(request: Request): Promise<Response> } }>("worker.ts");
+  const response = await worker.fetch(new Request("http://notes.example/api/notes"));
+  expect([response.status, await response.json()]).toEqual([200, []]);
 });

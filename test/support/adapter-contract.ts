@@ -54,6 +54,8 @@ export interface HostOptions {
   readonly own?: OwnAnswers;
   /** Headers that the host writes, or leaves out, as it likes. */
   readonly volatile?: readonly string[];
+  /** Tests that the host cannot be put to, by title, and why. */
+  readonly without?: Readonly<Record<string, string>>;
   /** Whether the end of the host closes the app. @default true */
   readonly closesApp?: boolean;
 }
@@ -90,7 +92,7 @@ async function single(host: Host, bytes: string | Buffer): Promise<RawResponse> 
 export function testAdapter(
   name: string,
   start: StartHost,
-  { parser, turn, own = {}, volatile = [], closesApp = true }: HostOptions = {},
+  { parser, turn, own = {}, volatile = [], without = {}, closesApp = true }: HostOptions = {},
 ): void {
   describe(`the contract of adapters, on ${name}`, () => {
     let host: Host;
@@ -100,7 +102,11 @@ export function testAdapter(
     });
     afterAll(() => Promise.all([host?.close(), node?.close()]));
 
-    const lost = ({ lostBy }: AdapterCase) => parser !== undefined && lostBy?.includes(parser);
+    const lost = ({ lostBy, title }: AdapterCase) =>
+      (parser !== undefined && lostBy?.includes(parser)) || Object.hasOwn(without, title);
+    const check = (title: string, test: () => Promise<void>): void => {
+      if (!Object.hasOwn(without, title)) it(title, test);
+    };
     const cases = [...TARGET_CASES, ...ANSWER_CASES, ...DOOR_CASES, ...BODY_CASES].filter((one) => !lost(one));
     const isOfTurn = (index: number): boolean =>
       turn === undefined || oneOf(index, SHARES).includes(turn % SHARES.length);
@@ -175,7 +181,7 @@ export function testAdapter(
       expect(answers).toEqual(await story(node));
     });
 
-    it("twenty pipelined requests: answers in their order on one connection", async () => {
+    check("twenty pipelined requests: answers in their order on one connection", async () => {
       const unread = bare("POST", "/films", jsonType, "Content-Length: 2", "Connection: keep-alive");
       const body = Buffer.from("{}");
       const alive = (path: string) => Buffer.from(bare("GET", path, "Connection: keep-alive")(host));
@@ -192,7 +198,7 @@ export function testAdapter(
       expect(responses.map(outcome)).toEqual([...expected, "f1"]);
     });
 
-    it("a body longer than announced: the rest is no part of it, nor a request", async () => {
+    check("a body longer than announced: the rest is no part of it, nor a request", async () => {
       const film = '{"title":"Dune"}';
       const bytes = postJson(`${film}garbage`, `Content-Length: ${film.length}`, "Connection: keep-alive")(host);
       // Whether a server still answers the good request is its own choice; the garbage gets 400 at most.
@@ -200,7 +206,7 @@ export function testAdapter(
       expect(["201", "400", "201,400"]).toContain(String(statuses));
     });
 
-    it("a client that goes away in the middle of its body: nothing is written, and the server goes on", async () => {
+    check("a client that goes away in the middle of its body: nothing is written, and the server goes on", async () => {
       const count = async () => headerOf(await single(host, bare("GET", "/films?_limit=1")(host)), "x-total-count");
       const before = await count();
       const half = postJson('{"title":"Half"}', "Content-Length: 100")(host);
@@ -224,14 +230,14 @@ export function testAdapter(
       return socket;
     };
 
-    it("a client that goes away while it waits: the request's signal says so", async () => {
+    check("a client that goes away while it waits: the request's signal says so", async () => {
       const socket = await ask("/wait");
       await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ waiting: 1, aborted: 0 });
       socket.destroy();
       await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ waiting: 1, aborted: 1 });
     });
 
-    it("a client that reads slowly: a stream waits for it, and ends when it goes away", async () => {
+    check("a client that reads slowly: a stream waits for it, and ends when it goes away", async () => {
       const socket = await ask("/chunks");
       await once(socket, "data");
       socket.pause();
@@ -257,7 +263,7 @@ export function testAdapter(
       },
     );
 
-    it("a malformed request line: 400, and the connection is closed", async () => {
+    check("a malformed request line: 400, and the connection is closed", async () => {
       const [response, ...more] = await rawRequest(host.port, "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n");
       expect(response?.status).toBe(400);
       expect(more).toEqual([]);

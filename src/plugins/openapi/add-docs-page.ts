@@ -3,86 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SUFFIXES } from "../../entity/index.ts";
+import { gunzipSync, gzipSync } from "node:zlib";
 import type { PluginContext, RouteContext } from "../../gate/index.ts";
 import { EntityNotFoundError, escapeHtml, Reply } from "../../kernel/index.ts";
-
-/**
- * Starts Swagger UI. The document depends on its reader, so it is loaded again with the reader's credentials after a
- * login on the page. Nothing of that is kept when the page is left, and no external validator is asked about the
- * document. A list has a parameter for each operator of each field, several hundred of them: the page shows the common
- * parameters and the fields first, and the others on request.
- */
-const START_SCRIPT = `"use strict";
-(() => {
-  const place = document.getElementById("swagger-ui");
-  const url = new URL(place.dataset.document, location.href).href;
-
-  const credentials = () => {
-    const headers = {};
-    for (const { schema, value } of Object.values(ui.authSelectors.authorized().toJS())) {
-      if (schema.type === "http" && schema.scheme.toLowerCase() === "bearer") headers.Authorization = "Bearer " + value;
-      else if (schema.type === "http" && schema.scheme.toLowerCase() === "basic")
-        headers.Authorization = "Basic " + btoa(value.username + ":" + value.password);
-      else if (schema.type === "apiKey" && schema.in === "header") headers[schema.name] = value;
-    }
-    return headers;
-  };
-
-  const reloads = (original, system) => (payload) => {
-    const result = original(payload);
-    system.specActions.download(url);
-    return result;
-  };
-
-  const SUFFIX = /_(${SUFFIXES.join("|")})$/;
-
-  const sorted = (parameters) => {
-    const names = new Set(parameters.map((parameter) => parameter.get("name")));
-    const isOperator = (name) => name.includes(".") || (SUFFIX.test(name) && names.has(name.replace(SUFFIX, "")));
-    const fields = new Set([...names].map(String).filter(isOperator).map((name) => name.replace(SUFFIX, "")));
-    const rank = (parameter) => {
-      const name = String(parameter.get("name"));
-      return isOperator(name) ? 2 : fields.has(name) ? 1 : 0;
-    };
-    const order = parameters.sortBy(rank);
-    return { order, first: order.filter((parameter) => rank(parameter) < 2) };
-  };
-
-  const foldsFilters = (Original, { React }) =>
-    function Parameters(props) {
-      const [isOpen, setOpen] = React.useState(false);
-      const { order, first } = sorted(props.parameters);
-      if (order.size - first.size < 20) return React.createElement(Original, props);
-      const text = isOpen ? "Show fewer filters" : "Show " + (order.size - first.size) + " more filters";
-      const toggle = { className: "btn more-filters", onClick: () => setOpen(!isOpen), type: "button" };
-      return React.createElement(
-        "div",
-        null,
-        React.createElement(Original, { ...props, parameters: isOpen ? order : first }),
-        React.createElement("button", toggle, text),
-      );
-    };
-
-  const ui = SwaggerUIBundle({
-    url,
-    domNode: place,
-    deepLinking: true,
-    defaultModelsExpandDepth: 0,
-    validatorUrl: null,
-    presets: [SwaggerUIBundle.presets.apis],
-    plugins: [
-      () => ({ statePlugins: { auth: { wrapActions: { authorize: reloads, logout: reloads } } } }),
-      () => ({ wrapComponents: { parameters: foldsFilters } }),
-    ],
-    requestInterceptor: (request) => {
-      if (request.loadSpec && window.ui) Object.assign(request.headers, credentials());
-      return request;
-    },
-  });
-  window.ui = ui;
-})();
-`;
+import { START_SCRIPT } from "./start-script.ts";
 
 const SCRIPT = "text/javascript; charset=utf-8";
 const STYLE = "text/css; charset=utf-8";
@@ -93,9 +17,9 @@ const SWAGGER_UI: ReadonlyMap<string, string> = new Map([
   ["swagger-ui-bundle.js", SCRIPT],
 ]);
 
-/** A file as it is sent. */
+/** A file, compressed; `etag` is of its contents. */
 interface Asset {
-  readonly body: Uint8Array;
+  readonly zipped: Uint8Array;
   readonly etag: string;
 }
 
@@ -105,17 +29,18 @@ const read = new Map<string, Asset>();
 function readAsset(name: string): Asset {
   const known = read.get(name);
   if (known !== undefined) return known;
-  const body = readFileSync(join(folder(), name));
-  const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
-  const asset = Object.freeze({ body, etag });
+  const zipped = readZipped(name);
+  const asset = Object.freeze({ zipped, etag: createHash("sha256").update(zipped).digest("base64url") });
   read.set(name, asset);
   return asset;
 }
 
-/** The build puts them beside the code; who runs the sources has the package that they come from. */
-function folder(): string {
-  const beside = fileURLToPath(new URL("./assets/swagger-ui/", import.meta.url));
-  return existsSync(beside) ? beside : dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+/** The build puts them beside the code; an app that runs the sources has the package that they come from. */
+function readZipped(name: string): Uint8Array {
+  const beside = fileURLToPath(new URL(`./assets/swagger-ui/${name}.gz`, import.meta.url));
+  if (existsSync(beside)) return readFileSync(beside);
+  const folder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+  return gzipSync(readFileSync(join(folder, name)));
 }
 
 /** What a page shows, and where both are. */
@@ -140,7 +65,7 @@ function docsPage({ title, path, document }: DocsPage): string {
     <link rel="stylesheet" href="${folder}/page.css">
   </head>
   <body>
-    <main id="swagger-ui" data-document="${escapeHtml(root + document.slice(1))}"></main>
+    <div id="swagger-ui" data-document="${escapeHtml(root + document.slice(1))}"></div>
     <noscript>This page needs JavaScript. The document itself does not: ${escapeHtml(document)}</noscript>
     <script src="${folder}/swagger-ui-bundle.js"></script>
     <script src="${folder}/start.js"></script>
@@ -155,6 +80,32 @@ const PAGE_STYLE = `body { margin: 0; }
 .swagger-ui .scheme-container { background: none; box-shadow: none; margin: 0; padding: 0; }
 .swagger-ui .scheme-container .schemes > .schemes-server-container + .auth-wrapper { margin: 0; }
 .swagger-ui .more-filters { margin: 0 20px 20px; }
+.swagger-ui .info .title small { background: #5b6270; }
+.swagger-ui .info .title small.version-stamp { background: #4a6800; }
+.swagger-ui .opblock .opblock-summary-method { background: #47525f !important; }
+.swagger-ui .opblock-get .opblock-summary-method { background: #1565b0 !important; }
+.swagger-ui .opblock-post .opblock-summary-method { background: #17754b !important; }
+.swagger-ui .opblock-put .opblock-summary-method { background: #96540a !important; }
+.swagger-ui .opblock-patch .opblock-summary-method { background: #0d7567 !important; }
+.swagger-ui .opblock-delete .opblock-summary-method { background: #c01818 !important; }
+.swagger-ui .btn.authorize { border-color: #17754b; color: #17754b; }
+.swagger-ui .btn.authorize svg { fill: #17754b; }
+.swagger-ui .btn.execute { background: #1565b0 !important; border-color: #1565b0; }
+.swagger-ui .btn.cancel { border-color: #c01818; color: #c01818; }
+.swagger-ui .info a .url, .swagger-ui .info a { color: #1565b0; }
+.swagger-ui .download-contents { background: #5b6270; }
+.swagger-ui .parameter__in, .swagger-ui .parameter__deprecated { color: #5b6270; }
+.swagger-ui .opblock .opblock-summary-method { color: #fff !important; }
+.swagger-ui .response-col_links { display: none; }
+@media (prefers-color-scheme: dark) {
+  html { background: #1c2022; color-scheme: dark; }
+  .swagger-ui .info a .url, .swagger-ui .info a { color: #8ab8f0; }
+  .swagger-ui .header-col, .swagger-ui .more-filters, .swagger-ui .parameter__in { color: #d0d4d8 !important; }
+  .swagger-ui .btn.authorize { border-color: #5fd0a0; color: #5fd0a0; }
+  .swagger-ui .btn.authorize svg { fill: #5fd0a0; }
+  .swagger-ui .btn.cancel { border-color: #ff9a9a; color: #ff9a9a; }
+  .swagger-ui .btn.execute, .swagger-ui .download-contents { color: #fff !important; }
+}
 `;
 
 /** Where a page is, and what it shows. */
@@ -203,10 +154,17 @@ function sendFile({ params, request }: RouteContext): Reply {
   if (file === "page.css") return new Reply(200, bytes(PAGE_STYLE), { "content-type": STYLE });
   const type = SWAGGER_UI.get(file);
   if (type === undefined) throw new EntityNotFoundError();
-  const { body, etag } = readAsset(file);
-  const headers = { "cache-control": "private, max-age=3600", etag };
-  if (request.headers["if-none-match"] === etag) return new Reply(304, undefined, headers);
-  return new Reply(200, body, { ...headers, "content-type": type });
+  const { zipped, etag } = readAsset(file);
+  const isZipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(request.headers["accept-encoding"] ?? ""));
+  const tag = `"${etag}${isZipped ? "-gzip" : ""}"`;
+  const headers = {
+    "cache-control": "private, max-age=3600",
+    vary: "Accept-Encoding, Authorization, Cookie",
+    etag: tag,
+  };
+  if (request.headers["if-none-match"] === tag) return new Reply(304, undefined, headers);
+  const encoding = isZipped ? { "content-encoding": "gzip" } : undefined;
+  return new Reply(200, isZipped ? zipped : gunzipSync(zipped), { ...headers, ...encoding, "content-type": type });
 }
 
 function bytes(text: string): Uint8Array {

@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib";
 import { ConfigurationError } from "keelson";
 import { type OpenApiOptions, openapi, openapiDocument } from "keelson/openapi";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -162,7 +163,24 @@ describe("the page", () => {
       expect(first.headers.get("cache-control")).toBe("private, max-age=3600");
       const again = await get(path, { "if-none-match": String(first.headers.get("etag")) });
       expect([again.status, again.text]).toEqual([304, ""]);
+      expect(first.headers.get("vary")).toContain("Accept-Encoding");
     }
+  });
+
+  it("sends its large files compressed to clients who take that", async () => {
+    const get = async (accepted: string) => {
+      const api = createDocumentedApp({ plugins: (defaults) => defaults.replace("openapi", openapi()) });
+      onTestFinished(() => api.close());
+      const headers = { "accept-encoding": accepted };
+      return await api.fetch(new Request("http://shop.example/docs/swagger-ui.css", { headers }));
+    };
+    const plain = await (await get("gzip;q=0, identity")).text();
+    const zipped = await get("br, gzip");
+    expect(zipped.headers.get("content-encoding")).toBe("gzip");
+    const bytes = new Uint8Array(await zipped.arrayBuffer());
+    expect(bytes.byteLength).toBeLessThan(plain.length / 4);
+    expect(gunzipSync(bytes).toString()).toBe(plain);
+    expect(zipped.headers.get("etag")).not.toBe((await get("")).headers.get("etag"));
   });
 
   it("folds the parameters of every operator", async () => {
@@ -176,7 +194,14 @@ describe("the page", () => {
     const authorized: Record<string, unknown> = {};
     let options: Record<string, never> = {};
     const place = { dataset: { document: "openapi.json" } };
-    const ui = { authSelectors: { authorized: () => ({ toJS: () => authorized }) } };
+    const ui = {
+      authSelectors: { authorized: () => ({ toJS: () => authorized }) },
+      specSelectors: { securityDefinitions: () => ({ toJS: () => ({ bearer: { type: "http", scheme: "bearer" } }) }) },
+      specActions: { download: (url: string) => void requested.push({ url, headers: {} }) },
+      authActions: { authorize: (login: object) => void given.push(login) },
+    };
+    const given: object[] = [];
+    const kept = new Map<string, string>();
     const SwaggerUIBundle = Object.assign(
       (given: never) => {
         options = given;
@@ -189,7 +214,20 @@ describe("the page", () => {
     const globals = {
       SwaggerUIBundle,
       window,
-      document: { getElementById: () => place },
+      document: {
+        getElementById: () => place,
+        querySelectorAll: () => [],
+        documentElement: { classList: { toggle() {} } },
+      },
+      matchMedia: () => ({ matches: true, addEventListener() {} }),
+      MutationObserver: class {
+        observe() {}
+      },
+      sessionStorage: {
+        setItem: (key: string, value: string) => void kept.set(key, value),
+        removeItem: (key: string) => void kept.delete(key),
+        getItem: (key: string) => kept.get(key) ?? null,
+      },
       location: { href: "http://shop.example/docs" },
     };
     new Function(...Object.keys(globals), text)(...Object.values(globals));
@@ -220,5 +258,13 @@ describe("the page", () => {
       "http://shop.example/openapi.json",
       "http://shop.example/openapi.json",
     ]);
+    expect([...kept.values()].map((text) => Object.keys(JSON.parse(text)))).toEqual([["basic", "key", "cookie"]]);
+
+    const { responseInterceptor } = options as unknown as { responseInterceptor(response: object): object };
+    const response = { ok: true, headers: {}, url: "http://shop.example/api/users/login", obj: { token: "t2" } };
+    for (const changed of [{}, { ok: false }, { url: "http://shop.example/api/posts" }, { obj: {} }])
+      responseInterceptor({ ...response, ...changed });
+    const bearer = { name: "bearer", schema: { type: "http", scheme: "bearer" }, value: "t2" };
+    expect([given, requested.length]).toEqual([[{ bearer }], 3]);
   });
 });

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { ArgType, SqlQuery, SqlResultSet } from "@prisma/driver-adapter-utils";
+import { absent } from "../engine/opening.ts";
 import type { SqliteFactory } from "./sqlite-adapter.ts";
 
 // Prisma's adapter for libsql loads libsql's clients for remote databases too, which takes three times as long as the one for files; and that
@@ -158,7 +159,7 @@ async function libsqlError(error: unknown): Promise<unknown> {
   const failure = error as LibsqlFailure;
   if (typeof failure?.rawCode !== "number") return error;
   // Imported here, since it is not needed at the start.
-  const { DriverAdapterError } = await import("@prisma/driver-adapter-utils");
+  const { DriverAdapterError } = await import("@prisma/driver-adapter-utils").catch(absent);
   const cause = { originalCode: String(failure.rawCode), originalMessage: failure.message, ...kindOf(failure) };
   return new DriverAdapterError(cause as ConstructorParameters<typeof DriverAdapterError>[0]);
 }

@@ -4,6 +4,11 @@ import { PrismaFailure, toKeelsonError } from "../../sql/index.ts";
 type Imports = Readonly<Record<string, () => Promise<unknown>>>;
 type Loaded<T extends Imports> = { readonly [K in keyof T]: Awaited<ReturnType<T[K]>> };
 
+/** For the end of an import of an optional package: bundlers go on without a package only where its absence is handled. */
+export function absent(reason: unknown): never {
+  throw reason;
+}
+
 /**
  * Loads optional packages, all at once.
  * @param feature What needs them, for the message

@@ -5,14 +5,15 @@ import { isSearchable } from "../../../gate/index.ts";
 import { columnsQuery, isManaged, LIVE_SUFFIX, liveUniqueNames, tableNames, toCatalog } from "../../sql/index.ts";
 import { enumsOf } from "../schema/enums.ts";
 import { enumConversions } from "./enum-conversions.ts";
+import { absent } from "./opening.ts";
 import { ENGINE_PACKAGES } from "./schema-engine.ts";
 import type { Foreign, Tables } from "./sync-schema.ts";
 
 /** What changing the tables of a PostgreSQL database takes; see `loadPeers`. */
 export const POSTGRES_PACKAGES = {
   ...ENGINE_PACKAGES,
-  "@prisma/adapter-pg": () => import("@prisma/adapter-pg"),
-  pg: () => import("pg"),
+  "@prisma/adapter-pg": () => import("@prisma/adapter-pg").catch(absent),
+  pg: () => import("pg").catch(absent),
 } as const;
 
 /** The same packages, loaded. */

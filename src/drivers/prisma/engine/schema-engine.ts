@@ -6,6 +6,7 @@ import type {
 } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
 import { createSerialQueue } from "../../../kernel/index.ts";
+import { absent } from "./opening.ts";
 
 // Prisma's schema engine as WebAssembly. The package's own entry needs imports of .wasm files, which Node 20 has only
 // behind a flag, so it is put together by hand.
@@ -25,8 +26,9 @@ export interface EnginePackages {
 
 /** How they are imported; see `loadPeers`. */
 export const ENGINE_PACKAGES = {
-  "@prisma/schema-engine-wasm/schema_engine_bg": () => import("@prisma/schema-engine-wasm/schema_engine_bg"),
-  "@prisma/driver-adapter-utils": () => import("@prisma/driver-adapter-utils"),
+  "@prisma/schema-engine-wasm/schema_engine_bg": () =>
+    import("@prisma/schema-engine-wasm/schema_engine_bg").catch(absent),
+  "@prisma/driver-adapter-utils": () => import("@prisma/driver-adapter-utils").catch(absent),
 } as const;
 
 /** The version of the packages; another version has to compare the tables again. */

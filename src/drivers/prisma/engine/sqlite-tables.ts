@@ -10,13 +10,14 @@ import {
   toCatalog,
   whileBusy,
 } from "../../sql/index.ts";
+import { absent } from "./opening.ts";
 import { ENGINE_PACKAGES } from "./schema-engine.ts";
 import type { Tables } from "./sync-schema.ts";
 
 /** What changing the tables of a SQLite file takes; see `loadPeers`. */
 export const SQLITE_PACKAGES = {
   ...ENGINE_PACKAGES,
-  "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql"),
+  "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql").catch(absent),
 } as const;
 
 /**

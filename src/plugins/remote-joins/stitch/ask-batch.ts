@@ -1,4 +1,3 @@
-import { BrokenCircuitError, CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from "cockatiel";
 import type { RemoteService, Tracer } from "../../../gate/index.ts";
 import { type Answer, checkRecords } from "./check-records.ts";
 import { failAll, RemoteFailure, toFailure } from "./failures.ts";
@@ -72,24 +71,27 @@ export type BreakerState = "closed" | "open" | "half-open";
 
 /** The breakers of one app's services. */
 export interface Breakers {
-  /** That of a service, made when the service is first asked. */
+  /** That of a service, made when the service is first called. */
   of(service: string): Breaker;
   stateOf(service: string): BreakerState;
 }
 
 export function createBreakers({ breaker }: JoinSettings): Breakers {
   if (breaker === false) return { of: () => (work) => work(), stateOf: () => "closed" };
-  const known = new Map<string, OwnBreaker>();
+  const known = new Map<string, Promise<OwnBreaker>>();
+  const made = new Map<string, OwnBreaker>();
+  const make = async (service: string): Promise<OwnBreaker> => {
+    const own = await createBreaker(service, breaker);
+    made.set(service, own);
+    return own;
+  };
   return {
-    of(service) {
-      let found = known.get(service);
-      if (found === undefined) {
-        found = createBreaker(service, breaker);
-        known.set(service, found);
-      }
-      return found.run;
+    of: (service) => async (work, deadline) => {
+      const found = known.get(service) ?? make(service);
+      known.set(service, found);
+      return (await found).run(work, deadline);
     },
-    stateOf: (service) => known.get(service)?.state() ?? "closed",
+    stateOf: (service) => made.get(service)?.state() ?? "closed",
   };
 }
 
@@ -98,7 +100,14 @@ interface OwnBreaker {
   state(): BreakerState;
 }
 
-function createBreaker(service: string, { failures, resetAfter }: Exclude<JoinSettings["breaker"], false>): OwnBreaker {
+async function createBreaker(
+  service: string,
+  { failures, resetAfter }: Exclude<JoinSettings["breaker"], false>,
+): Promise<OwnBreaker> {
+  // Imported here: it makes signals when it is imported, which workers allow in a request only.
+  const { BrokenCircuitError, CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } = await import(
+    "cockatiel"
+  );
   // A caller who leaves says nothing about the service, unless it is the one that was to find out.
   const counts = (error: Error): boolean =>
     !(error instanceof RemoteFailure && error.reason === "gone") || policy.state === CircuitState.HalfOpen;

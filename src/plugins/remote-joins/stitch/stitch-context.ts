@@ -1,4 +1,3 @@
-import { bulkhead } from "cockatiel";
 import type DataLoader from "dataloader";
 import type { AnyEntity, EntityModel, ResolvedRelation } from "../../../entity/index.ts";
 import type { IncludeTree, RemoteCaller, Row } from "../../../gate/index.ts";
@@ -109,8 +108,9 @@ export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** A gate that lets so many through at once; the others wait. */
 export function createGate(concurrency: number): Gate {
-  const turns = bulkhead(concurrency, Number.POSITIVE_INFINITY);
-  return (work) => turns.execute(work);
+  // Imported here: it makes signals when it is imported, which workers allow in a request only.
+  const turns = import("cockatiel").then(({ bulkhead }) => bulkhead(concurrency, Number.POSITIVE_INFINITY));
+  return async (work) => (await turns).execute(work);
 }
 
 /** A list in pieces of at most so many items. */

@@ -1,0 +1,84 @@
+/**
+ * Runs the contract of adapters on Bun, Deno and workerd: packs this package, installs it and the three runtimes from the
+ * registry into an empty folder, without any optional peer, and compares each answer with that of node:http. Then
+ * SQLite, PostgreSQL, encryption and passwords. `npm run build` comes first; about 320 MB are downloaded.
+ * `tsx scripts/try-runtimes.ts [part of a test's title]`; TRY_RUNTIMES_FOLDER keeps what is installed for the next run.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Options } from "tsup";
+import { startVitest } from "vitest/node";
+
+/** Packages with the programs alone: no install script places them. */
+const PROGRAMS = ["@oven/bun-linux-x64", "@deno/linux-x64-glibc", "@cloudflare/workerd-linux-64"];
+const PEERS = ["@prisma/adapter-libsql", "@prisma/adapter-pg", "@prisma/driver-adapter-utils", "@prisma/get-dmmf"];
+
+// What is packed: this package, or the folder that KEELSON_PACKAGE names.
+const repository = fileURLToPath(new URL("..", import.meta.url));
+const root = process.env.KEELSON_PACKAGE ?? repository;
+const kept = process.env.TRY_RUNTIMES_FOLDER;
+const place = kept ?? mkdtempSync(join(tmpdir(), "keelson-runtimes-"));
+
+function npm(cwd: string, ...args: string[]): string {
+  return execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+}
+
+function install(folder: string, ...packages: string[]): void {
+  mkdirSync(folder, { recursive: true });
+  const manifest = join(folder, "package.json");
+  if (!existsSync(manifest)) writeFileSync(manifest, '{ "name": "trial", "private": true, "type": "module" }');
+  npm(folder, "install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", ...packages);
+}
+
+/** Compiles fixtures of test/runtimes into a folder; imports of the package stay. */
+function compile(folder: string, names: readonly string[], options: Options = {}): Promise<void> {
+  const entry = Object.fromEntries(names.map((name) => [name, join(repository, `test/runtimes/fixture/${name}.ts`)]));
+  return build({
+    ...{ config: false, entry, outDir: folder, format: ["esm"], target: "node20", silent: true, splitting: false },
+    ...{ external: [/^keelson/], outExtension: () => ({ js: ".mjs" }), ...options },
+  });
+}
+
+const versionOf = (name: string): string =>
+  JSON.parse(readFileSync(join(place, "node_modules", name, "package.json"), "utf8")).version;
+
+try {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const [packed] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", tmpdir())) as [{ filename: string }];
+  const tarball = join(tmpdir(), packed.filename);
+  const databases = join(place, "databases");
+  install(place, tarball, ...PROGRAMS);
+  const pinned = [...PEERS, "@prisma/schema-engine-wasm", "pg"].map((name) => `${name}@${devDependencies[name]}`);
+  install(databases, tarball, ...pinned);
+  rmSync(tarball);
+  await compile(place, ["bun", "deno", "node", "worker"]);
+  await compile(databases, ["databases"]);
+  // As wrangler does: one file, without the packages that are not installed.
+  await compile(place, [], {
+    entry: { worker: join(place, "worker.mjs") },
+    outDir: join(place, "bundled"),
+    external: [],
+    noExternal: [/./],
+  });
+  for (const name of PROGRAMS) console.log(`${name} ${versionOf(name)}`);
+  process.env.RUNTIMES_FOLDER = place;
+  const [testNamePattern] = process.argv.slice(2);
+  const vitest = await startVitest("test", [], {
+    ...{
+      run: true,
+      include: ["test/runtimes/*.trial.ts"],
+      typecheck: { enabled: false },
+      reporters: process.env.TRIAL_JSON ? [["json", { outputFile: process.env.TRIAL_JSON }]] : ["dot"],
+    },
+    ...(testNamePattern && { testNamePattern }),
+  });
+  await vitest.close();
+} catch (error) {
+  console.error(`try-runtimes: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+} finally {
+  if (kept === undefined) rmSync(place, { recursive: true, force: true });
+}
