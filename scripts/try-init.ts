@@ -1,6 +1,6 @@
 /**
- * Tries `keelson init` as somebody would who has never seen it: packs this package, and for each host makes a project in
- * an empty folder, installs it from the registry, and runs the two commands that were printed. Prints time and size.
+ * Tries `keelson init` as somebody would who has never seen it: packs this package, and for each host and each kind of login makes a project
+ * in an empty folder, installs it from the registry, and runs the two commands that were printed. Prints time and size.
  * `npm run build` comes first. `tsx scripts/try-init.ts [host...]`
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
@@ -13,6 +13,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const HOSTS = ["node", "express", "hono", "next"];
+const LOGINS = ["tokens", "better-auth"];
 /** Milliseconds for a server to answer for the first time. */
 const PATIENCE = 180_000;
 
@@ -54,28 +55,37 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** The requests that the project's README names. */
-async function checkServed(url: string): Promise<void> {
-  const post = (path: string, body: unknown, token?: string): Promise<Response> => {
-    const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
-    return answer(`${url}/api${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+/** The requests that the project's README names, and what plugins serve. */
+async function checkServed(url: string, logins: string): Promise<void> {
+  const send = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> => {
+    const all = { "content-type": "application/json", ...headers };
+    return answer(url + path, { method: "POST", headers: all, body: JSON.stringify(body) });
   };
-  const ann = { name: "Ann", email: "ann@mail.example", password: "correct horse battery" };
-  const signedUp = (await post("/users", ann)).status;
-  const { token } = (await (await post("/users/login", { email: ann.email, password: ann.password })).json()) as {
-    token: string;
+  const signUp = async (): Promise<Record<string, string>> => {
+    const ann = { name: "Ann", email: "ann@mail.example", password: "correct horse battery" };
+    if (logins === "better-auth") {
+      const { headers } = await send("/auth/sign-up/email", ann, { origin: url });
+      return { cookie: headers.get("set-cookie")?.split(";")[0] ?? "", origin: url };
+    }
+    await send("/api/users", ann);
+    const { token } = (await (await send("/api/users/login", { email: ann.email, password: ann.password })).json()) as {
+      token: string;
+    };
+    return { authorization: `Bearer ${token}` };
   };
-  const anonymous = (await post("/tasks", { title: "Water the plants" })).status;
-  const created = (await post("/tasks", { title: "Water the plants" }, token)).status;
-  const statuses = [signedUp, anonymous, created].join(" ");
-  if (statuses !== "201 401 201") throw new Error(`answered ${statuses}, not 201 401 201`);
+  const caller = await signUp();
+  const statuses = [(await send("/api/tasks", { title: "Water the plants" }, { origin: url })).status];
+  statuses.push((await send("/api/tasks", { title: "Water the plants" }, caller)).status);
+  for (const path of ["/docs", "/docs/swagger-ui.css", "/openapi.json", "/health/live"])
+    statuses.push((await answer(url + path)).status);
+  if (String(statuses) !== "401,201,200,200,200,200") throw new Error(`answered ${statuses}, not 401,201,200,…`);
 }
 
-async function tryHost(host: string, tarball: string): Promise<string> {
-  const folder = join(place, host);
+async function tryHost(host: string, logins: string, tarball: string): Promise<string> {
+  const folder = join(place, `${host}-${logins}`);
   mkdirSync(folder);
   const begin = performance.now();
-  npm(folder, "exec", "--yes", `--package=${tarball}`, "--", "keelson", "init", `--host=${host}`);
+  npm(folder, "exec", "--yes", `--package=${tarball}`, "--", "keelson", "init", `--host=${host}`, `--logins=${logins}`);
   // A version that is not published yet comes from the tarball.
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   manifest.dependencies.keelson = `file:${tarball}`;
@@ -92,7 +102,7 @@ async function tryHost(host: string, tarball: string): Promise<string> {
     detached: true,
   });
   try {
-    await checkServed(`http://localhost:${port}`);
+    await checkServed(`http://localhost:${port}`, logins);
   } finally {
     await stop(child);
   }
@@ -101,6 +111,7 @@ async function tryHost(host: string, tarball: string): Promise<string> {
   const served = performance.now();
   return [
     host.padEnd(8),
+    logins.padEnd(12),
     `init and install ${seconds(begin, installed)}`,
     `test ${seconds(installed, tested)}`,
     `dev until answered ${seconds(tested, served)}`,
@@ -111,7 +122,7 @@ async function tryHost(host: string, tarball: string): Promise<string> {
 try {
   const [packed] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", place)) as [{ filename: string }];
   for (const host of process.argv.length > 2 ? process.argv.slice(2) : HOSTS)
-    console.log(await tryHost(host, join(place, packed.filename)));
+    for (const logins of LOGINS) console.log(await tryHost(host, logins, join(place, packed.filename)));
 } catch (error) {
   console.error(`try-init: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

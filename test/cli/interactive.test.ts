@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { chooseHost } from "../../src/cli/init/scaffold.ts";
+import { chooseHost, chooseLogins } from "../../src/cli/init/scaffold.ts";
 import { withProgress } from "../../src/cli/shell/output.ts";
 
 /** A terminal with a person who presses these keys once they are asked. */
@@ -24,6 +24,12 @@ describe("a person at the terminal", () => {
     expect(await chooseHost(terminal)).toBe("express");
     expect(said()).toContain("What serves the API?");
     expect(said()).toContain("Next.js");
+  });
+
+  it("is asked how users log in", async () => {
+    const { terminal, said } = person("\u001B[B", "\r");
+    expect(await chooseLogins(terminal)).toBe("better-auth");
+    expect(said()).toContain("How do users log in?");
   });
 
   it("may cancel the question", async () => {

@@ -17,7 +17,7 @@ const DATABASE = [
 const DEVELOPMENT = ["@types/node", "typescript", "vitest"];
 
 /** The package.json of a new project, with the exact versions that this package is tested with. */
-function projectManifest(name: string, host: HostName): string {
+function projectManifest(name: string, host: HostName, logins: LoginsName): string {
   const { version, engines, devDependencies } = packageManifest();
   const { scripts, dependencies, devDependencies: types } = HOSTS[host];
   const pinned = (names: readonly string[]): Record<string, string> =>
@@ -28,7 +28,7 @@ function projectManifest(name: string, host: HostName): string {
     type: "module",
     engines,
     scripts: { ...scripts, test: "vitest run", check: "tsc --noEmit && keelson lint" },
-    dependencies: { ...pinned([...DATABASE, ...dependencies]), keelson: version },
+    dependencies: { ...pinned([...DATABASE, ...dependencies, ...LOGINS[logins].dependencies]), keelson: version },
     devDependencies: pinned([...DEVELOPMENT, ...types]),
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
@@ -42,13 +42,18 @@ const NAME = "__NAME__";
  * @returns paths of the files, relative to the folder
  * @throws ConfigurationError when there is something in the folder
  */
-export async function scaffold(folder: string, name: string, host: HostName): Promise<readonly string[]> {
+export async function scaffold(
+  folder: string,
+  name: string,
+  { host, logins }: { readonly host: HostName; readonly logins: LoginsName },
+): Promise<readonly string[]> {
   await refuseUnlessEmpty(folder);
   const files = new Map([
     ...(await filesOf("base")),
+    ...(await filesOf(`logins/${logins}`)),
     ...(await filesOf(`hosts/${host}`)),
-    ["package.json", projectManifest(name, host)],
-    [".env", secrets()],
+    ["package.json", projectManifest(name, host, logins)],
+    [".env", secrets(logins)],
   ]);
   for (const [path, text] of files) {
     const target = join(folder, path);
@@ -85,29 +90,34 @@ async function filesOf(template: string): Promise<[path: string, text: string][]
   );
 }
 
-function secrets(): string {
-  return [
-    "# Secrets of this machine. Every machine has its own; they are not in git.",
-    `JWT_SECRET=${randomBytes(48).toString("base64url")}`,
-    `ENCRYPTION_KEY=${generateEncryptionKey()}`,
-    "",
-  ].join("\n");
+function secrets(logins: LoginsName): string {
+  const named = Object.entries(LOGINS[logins].secrets).map(([name, make]) => `${name}=${make()}`);
+  return ["# Secrets of this machine. Every machine has its own; they are not in git.", ...named, ""].join("\n");
 }
 
 /**
  * Asks which host serves the API; without a terminal, Keelson's own server. Undefined when the question was cancelled.
  */
-export async function chooseHost({ interactive, stdin, stderr }: Terminal): Promise<HostName | undefined> {
-  if (!interactive) return "node";
+export function chooseHost(terminal: Terminal): Promise<HostName | undefined> {
+  return choose(terminal, "What serves the API?", HOSTS, HOST_NAMES);
+}
+
+/** Asks how users log in; without a terminal, with tokens. Undefined when the question was cancelled. */
+export function chooseLogins(terminal: Terminal): Promise<LoginsName | undefined> {
+  return choose(terminal, "How do users log in?", LOGINS, LOGINS_NAMES);
+}
+
+async function choose<T extends string>(
+  { interactive, stdin, stderr }: Terminal,
+  message: string,
+  labels: Readonly<Record<T, { readonly label: string }>>,
+  names: readonly [T, ...T[]],
+): Promise<T | undefined> {
+  if (!interactive) return names[0];
   const { isCancel, select } = await import("@clack/prompts");
-  const options = HOST_NAMES.map((value) => ({ value, label: HOSTS[value].label }));
-  const chosen = await select({
-    message: "What serves the API?",
-    options,
-    input: stdin as Readable,
-    output: stderr as Writable,
-  });
-  return isCancel(chosen) ? undefined : chosen;
+  const options = names.map((value) => ({ value: value as string, label: labels[value].label }));
+  const chosen = await select({ message, options, input: stdin as Readable, output: stderr as Writable });
+  return isCancel(chosen) ? undefined : (chosen as T);
 }
 
 /** What a project is served by. */
@@ -139,5 +149,33 @@ const HOSTS: Readonly<Record<HostName, Host>> = {
     scripts: { dev: "next dev", build: "next build", start: "next start" },
     dependencies: ["next", "react", "react-dom"],
     devDependencies: ["@types/react"],
+  },
+};
+
+/** How users log in. */
+interface Logins {
+  /** As a person chooses it. */
+  readonly label: string;
+  /** Packages besides those that every project needs. */
+  readonly dependencies: readonly string[];
+  /** What is in .env, by name. */
+  readonly secrets: Readonly<Record<string, () => string>>;
+}
+
+export const LOGINS_NAMES = ["tokens", "better-auth"] as const;
+type LoginsName = (typeof LOGINS_NAMES)[number];
+
+const randomSecret = (): string => randomBytes(48).toString("base64url");
+
+const LOGINS: Readonly<Record<LoginsName, Logins>> = {
+  tokens: {
+    label: "With a password and a token: a login action of your own",
+    dependencies: [],
+    secrets: { JWT_SECRET: randomSecret, ENCRYPTION_KEY: generateEncryptionKey },
+  },
+  "better-auth": {
+    label: "With accounts of better-auth: sessions, mail, social providers, organizations",
+    dependencies: ["better-auth"],
+    secrets: { AUTH_SECRET: randomSecret },
   },
 };

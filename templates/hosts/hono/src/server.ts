@@ -8,7 +8,7 @@ import { api } from "./api.ts";
 await api.ready;
 const app = new Hono();
 app.get("/", (context) => context.text("__NAME__"));
-app.all("/api/*", honoAdapter(api));
+app.use(honoAdapter(api));
 
 const port = Number(process.env.PORT ?? 3000);
 const server = serve({ fetch: app.fetch, port }, () =>

@@ -1,4 +1,4 @@
 import { toNextHandler } from "keelson/next";
 import { api } from "../../../src/api.ts";
 
-export const { GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS } = toNextHandler(api);
+export const { GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS } = toNextHandler(api, { base: "" });
