@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Diagnosis } from "../../src/cli/doctor/examine.ts";
-import { checkNode } from "../../src/cli/doctor/examine.ts";
+import { checkNode, fits } from "../../src/cli/doctor/examine.ts";
 import { builtPackage } from "./built-package.ts";
 import { noteConfig, openProject } from "./project.ts";
 
@@ -47,6 +47,18 @@ describe("keelson doctor", () => {
     expect(code).toBe(1);
     expect(of("Packages")).toMatchObject({ state: "bad", fix: "Run: npm i @prisma/adapter-libsql@7.10.0" });
     expect(of("Database")).toBeUndefined();
+  });
+
+  it.each([
+    ["7.10.0", "7.10.0", true],
+    ["7.10.1", "7.10.0", false],
+    ["7.7.0", "^7.7.0", true],
+    ["7.10.3", "^7.7.0", true],
+    ["7.6.9", "^7.7.0", false],
+    ["8.0.0", "^7.7.0", false],
+    [undefined, "^7.7.0", false],
+  ])("takes %s for %s: %s", (version, range, expected) => {
+    expect(fits(version, range)).toBe(expected);
   });
 
   it("names a broken configuration, and findings of the linter", async () => {

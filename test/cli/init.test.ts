@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { fits } from "../../src/cli/doctor/examine.ts";
 import { HOST_NAMES, LOGINS_NAMES } from "../../src/cli/init/scaffold.ts";
 import { packageManifest } from "../../src/cli/shell/package-root.ts";
 import { compileProblems } from "../support/compile-problems.ts";
@@ -73,7 +74,8 @@ describe("keelson init", () => {
       for (const range of Object.values({ ...dependencies, ...devDependencies }))
         expect(range).toMatch(/^\d+\.\d+\.\d+/);
       for (const [name, range] of Object.entries(dependencies))
-        if (name.startsWith("@prisma/")) expect([name, range]).toEqual([name, peerDependencies[name]]);
+        if (name.startsWith("@prisma/"))
+          expect([name, fits(String(range), peerDependencies[name] ?? "")]).toEqual([name, true]);
       expect(Object.keys(scripts)).toEqual(expect.arrayContaining(["dev", "start", "test", "check"]));
       expect(await project.read("README.md")).not.toContain("__NAME__");
     },

@@ -18,7 +18,7 @@ const NAMED_IN_DECLARATIONS = ["zod"];
 
 describe("libraries that are compiled into the package", () => {
   it.each(compiledIn)("%s is used, and of one exact version", (name) => {
-    expect(source).toMatch(new RegExp(`(from|import) "${name}(/[\\w-]+)?"`));
+    expect(source).toMatch(new RegExp(`(from |import |import\\()"${name}(/[\\w-]+)?"`));
     expect({ ...dependencies, ...devDependencies }[name]).toMatch(/^\d+\.\d+\.\d+$/);
   });
 

@@ -17,13 +17,13 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   postgres: [...TABLES, "@prisma/adapter-pg"],
 };
 
-/** Whether the packages that the project's driver needs are there, in the one version that fits. */
+/** Whether the packages that the project's driver needs are there, in versions that fit. */
 async function checkPackages({ config, file }: Project): Promise<Diagnosis> {
-  const { peerDependencies } = packageManifest();
+  const { peerDependencies, devDependencies } = packageManifest();
   const wrong: string[] = [];
   for (const name of PACKAGES[config.driver?.name ?? "embedded"] ?? []) {
     const version = await installedVersion(name, file);
-    if (version !== peerDependencies[name]) wrong.push(`${name}@${peerDependencies[name]}`);
+    if (!fits(version, peerDependencies[name] as string)) wrong.push(`${name}@${devDependencies[name]}`);
   }
   if (wrong.length === 0) return { check: "Packages", state: "good", found: "all there" };
   return {
@@ -32,6 +32,16 @@ async function checkPackages({ config, file }: Project): Promise<Diagnosis> {
     found: `${wrong.length} missing, or of a version that does not fit`,
     fix: `Run: npm i ${wrong.join(" ")}`,
   };
+}
+
+/** Whether a version is in a range of ours: one version, or `^` and the lowest one. */
+export function fits(version: string | undefined, range: string): boolean {
+  if (version === undefined || !range.startsWith("^")) return version === range;
+  const [given, lowest] = [version, range.slice(1)].map((text) =>
+    text.split(".").map((part) => Number.parseInt(part, 10)),
+  );
+  const order = (given ?? []).map((part, index) => part - (lowest?.[index] ?? 0));
+  return order[0] === 0 && (order.find((difference) => difference !== 0) ?? 0) >= 0;
 }
 
 /** The version of a package as the project would load it; by folder, because packages need not export their manifest. */
