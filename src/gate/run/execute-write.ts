@@ -9,7 +9,7 @@ import {
   type MutableOperation,
   ONE_BY_ONE,
 } from "../operation/new-operation.ts";
-import type { Decision } from "../operation/operation.ts";
+import type { Decision, Operation } from "../operation/operation.ts";
 import { idOfParts } from "../record/tag-record.ts";
 import { askedOfStored, meetsChanged, storedMeet, withoutRecord } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
@@ -95,6 +95,18 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
   }
 }
 
+/**
+ * Asks the rules about a new record once more, without it, because storing its pairs may have waited for other transactions.
+ * Updates are decided again by `recheck`.
+ * @throws AuthenticationError, AuthorizationError
+ */
+export async function decideCreateAgain(operation: Operation): Promise<void> {
+  const { entity, records, scope } = operation as MutableOperation;
+  const where = await conditionOfCreate(operation as MutableOperation);
+  if (where === undefined) return;
+  await refuseUnmet(operation as MutableOperation, withoutRecord(where, entity, records[0]?.id), scope.store);
+}
+
 /** @throws AuthenticationError, AuthorizationError where the database without the new record does not meet the rules */
 async function refuseUnmet(operation: MutableOperation, where: Condition, store: Driver): Promise<void> {
   const { scope, data } = operation;
@@ -145,7 +157,7 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
     return guardedWrite(operation, changed, (where, before) => writeUpdate(operation, where, before));
   const where = wanted(operation, decision.predicate);
   const mayLeave = touches(operation, changed);
-  if (mayLeave || mayWait(operation, changed)) {
+  if (mayLeave || mayWait(operation)) {
     return inTransaction(operation, async () => {
       if (!(await writeUpdate(operation, where, mayLeave ? refuseLeaving : undefined)))
         throw await unmatched(operation);
@@ -222,9 +234,7 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
     return isWritten;
   };
   const matters =
-    changed.some((name) => seen.columns().has(name)) ||
-    touches(operation, changed, rule) ||
-    mayWait(operation, changed);
+    changed.some((name) => seen.columns().has(name)) || touches(operation, changed, rule) || mayWait(operation);
   const isWritten = matters ? await inTransaction(operation, writeAndRecheck) : await write(where);
   if (!isWritten) throw await unmatched(operation);
 }
@@ -246,15 +256,22 @@ function touches(
   return dependsOn(entity, compileWhere(scope.app.model, entity, rule), changed);
 }
 
+/** Whether the rules are asked again after an update, since its statement may have waited. */
+function mayWait(operation: MutableOperation): boolean {
+  const { entity, scope, decision } = operation;
+  if (!mayWaitForOthers(operation)) return false;
+  return decision.guard !== undefined || looksAt(compileWhere(scope.app.model, entity, decision.predicate));
+}
+
 /**
  * Whether the statement of an update may wait for other transactions although it has locked the record: they store the
- * same unique value, refer to the record by one, or change the record that it will refer to. The rules are asked again
- * after it.
+ * same unique value, refer to the record by one, or change the record that it will refer to.
  */
-function mayWait({ entity, scope, decision }: MutableOperation, changed: readonly string[]): boolean {
-  if (!scope.store.capabilities.concurrentTransactions) return false;
-  const rule = compileWhere(scope.app.model, entity, decision.predicate);
-  return (decision.guard !== undefined || looksAt(rule)) && changed.some((name) => isKey(entity, name));
+export function mayWaitForOthers(operation: Operation): boolean {
+  const { entity, data, scope } = operation as MutableOperation;
+  return (
+    scope.store.capabilities.concurrentTransactions && changedColumns(entity, data).some((name) => isKey(entity, name))
+  );
 }
 
 function isKey({ columns, uniques }: AnyEntity, name: string): boolean {
