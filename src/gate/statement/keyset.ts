@@ -2,7 +2,7 @@ import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
 import { and, type Condition, compare, compareExactly, not, or, type Row, related } from "../condition/condition.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import type { SortKey } from "./driver.ts";
+import type { SortKey } from "./driver-port.ts";
 import type { Execute, Find } from "./statement.ts";
 
 /**
