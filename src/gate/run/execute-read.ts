@@ -31,7 +31,8 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const order = totalOrder(query.sort, entity);
   const where = allPresent(query.where, decision.predicate, conditionUpTo(operation.requirements, "denied"));
   const { pageSize, maxOffset } = scope.app.limits;
-  if (scope.store.capabilities.sortsRelated !== true && order.some(({ through }) => through !== undefined))
+  const isByRelated = order.some(({ through }) => through !== undefined);
+  if (isByRelated && scope.store.capabilities.sortsRelated !== true)
     throw new BadRequestError("This database is not sorted by fields of related records");
   const ranked = order.some(({ field }) => field === RANK) ? query.search : undefined;
   const after =
@@ -67,7 +68,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
   if (last !== undefined && (operation.records.length === limit || isCut))
     operation.nextCursor =
       ranked === undefined
-        ? encodeCursor(order, await withRelated(operation, order, last))
+        ? encodeCursor(order, isByRelated ? await withRelated(operation, order, last) : last)
         : encodeOffset(order, (offset ?? 0) + operation.records.length);
   // Pages with an offset would skip the records that were left out.
   if (isCut && operation.bytes === undefined && (query.offset !== undefined || operation.nextCursor === undefined))
