@@ -83,6 +83,7 @@ export { ConfigurationError, isKeelsonError, KeelsonError } from "./keelson-erro
 export {
   changedText,
   composeId,
+  datetimeKind,
   idParts,
   isJsonValue,
   isStorableText,
