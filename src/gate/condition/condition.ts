@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, idParts, type ResolvedRelation } from "../../entity/index.ts";
 import { passesTest, type Test } from "./passes-test.ts";
 
 export type { Test };
@@ -86,6 +86,8 @@ export function not(condition: Condition): Condition {
 export function compare(column: ColumnDefinition, test: Test, value: unknown): Condition {
   const { kind } = column;
   const { next, values, bounds } = kind;
+  const words = column.parts?.some((part) => part.kind.values !== undefined) === true;
+  if (words && value !== null && test !== "eq" && test !== "in") return compareParts(column.parts ?? [], test, value);
   if (values !== undefined && value !== null && test !== "eq" && test !== "in") {
     const passing = values.filter((one) => passesTest(kind, test, one, value));
     // A word that only the database knows comes before all others.
@@ -121,6 +123,15 @@ export function compare(column: ColumnDefinition, test: Test, value: unknown): C
     default:
       return isFirst && test === "lt" ? NEVER : compareExactly(column, test, value);
   }
+}
+
+/** A comparison of an id part by part: what the database thinks of the order of words does not count. */
+function compareParts(parts: readonly ColumnDefinition[], test: Test, id: unknown): Condition {
+  const values = idParts(parts, String(id)) ?? [];
+  const equal = parts.map((part, index) => compare(part, "eq", values[index]));
+  const strict = test === "gt" || test === "gte" ? "gt" : "lt";
+  const branches = parts.map((part, index) => and([...equal.slice(0, index), compare(part, strict, values[index])]));
+  return or(test === strict ? branches : [...branches, and(equal)]);
 }
 
 /**

@@ -154,7 +154,7 @@ export function keysetCondition(
     const isFine = isOwn && column.existing === true && (next !== undefined || bounds !== undefined);
     const same = isOdd ? ALWAYS : compare(column, "eq", value);
     const record = isOdd || isFine ? { entity, where: and([within, ofRecord, same]) } : undefined;
-    const isExact = isOwn && column.kind.values === undefined;
+    const isExact = isOwn && column.kind.values === undefined && column.parts === undefined;
     const compared = (test: "eq" | "gt" | "lt"): Condition =>
       along(
         key,
