@@ -49,6 +49,7 @@ export type {
   RouteAuthorization,
   RouteCall,
 } from "./operation/hook-map.ts";
+export { defaultIds, type IdGenerator } from "./operation/ids.ts";
 export {
   baseMask,
   type FieldMask,
@@ -87,7 +88,7 @@ export {
   RouteNotes,
   type RouteReader,
 } from "./operation/route-description.ts";
-export { defaultIds, type IdGenerator, type Tracer, tracerOf } from "./operation/runtime.ts";
+export { type Tracer, tracerOf } from "./operation/runtime.ts";
 export {
   createPlugin,
   createPluginFactory,

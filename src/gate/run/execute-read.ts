@@ -209,7 +209,7 @@ export async function runRead(operation: MutableOperation): Promise<void> {
     return;
   }
   const where = allOf({ id: operation.id }, query.where, decision.predicate, conditionUpTo(requirements, "denied"));
-  const [record] = await scope.store.execute({
+  const found = await scope.store.execute({
     kind: "find",
     entity,
     where: compileWhere(scope.app.model, entity, where),
@@ -217,8 +217,8 @@ export async function runRead(operation: MutableOperation): Promise<void> {
     select: columnsToFetch(entity, query, []),
     textMoments: query.textMoments,
   });
-  if (record === undefined) throw await missingOrDenied(operation);
-  operation.records = [record];
+  if (found.length === 0) throw await missingOrDenied(operation);
+  operation.records = found;
 }
 
 /** The record of an operation whose rules need to see it. */

@@ -143,9 +143,10 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   else if (isWrite && changed.length === 0 && entity.versioned !== undefined) data.version = 1;
   if (decision.guard !== undefined)
     return guardedWrite(operation, changed, (where, before) => writeUpdate(operation, where, before));
-  const where = wanted(operation, decision.predicate);
-  const mayLeave = touches(operation, changed);
-  if (mayLeave || mayWait(operation, changed)) {
+  const rule = compileWhere(scope.app.model, entity, decision.predicate);
+  const where = wanted(operation, rule);
+  const mayLeave = dependsOn(entity, rule, changed);
+  if (mayLeave || mayWait(operation, changed, rule)) {
     return inTransaction(operation, async () => {
       if (!(await writeUpdate(operation, where, mayLeave ? refuseLeaving : undefined)))
         throw await unmatched(operation);
@@ -156,8 +157,8 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
 }
 
 /** The record as the statement of a write must find it. */
-function wanted({ entity, id, requirements, scope }: MutableOperation, predicate: Where | undefined): Condition {
-  return compileWhere(scope.app.model, entity, allOf({ id }, predicate, conditionUpTo(requirements, "changed")));
+function wanted({ entity, id, requirements, scope }: MutableOperation, rule: Condition): Condition {
+  return compileWhere(scope.app.model, entity, allOf({ id }, rule, conditionUpTo(requirements, "changed")));
 }
 
 /**
@@ -194,7 +195,8 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
   const { entity, decision } = operation;
   const remove: Write = (where) => whileUnchanged(operation, where, () => operation.scope.store.delete(entity, where));
   if (decision.guard !== undefined) return guardedWrite(operation, [], remove);
-  if (!(await remove(wanted(operation, decision.predicate)))) throw await unmatched(operation);
+  const rule = compileWhere(operation.scope.app.model, entity, decision.predicate);
+  if (!(await remove(wanted(operation, rule)))) throw await unmatched(operation);
 }
 
 /**
@@ -207,14 +209,15 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
   const row = await driver.findOne(entity, allOf({ id }, conditionUpTo(requirements, "missing")));
   if (row === null) throw await missingOrDenied(operation);
   const seen = observe(entity, row);
-  let rule = decision.predicate;
-  if (rule === undefined || !(await meets({ app, driver }, entity, rule, row))) {
+  let passing = decision.predicate;
+  if (passing === undefined || !(await meets({ app, driver }, entity, passing, row))) {
     const answer = await decision.guard?.(seen.record);
-    rule = isWhere(answer) ? answer : undefined;
-    const isAllowed = rule === undefined ? answer === true : await meets({ app, driver }, entity, rule, row);
+    passing = isWhere(answer) ? answer : undefined;
+    const isAllowed = passing === undefined ? answer === true : await meets({ app, driver }, entity, passing, row);
     if (!isAllowed) throw decision.missing ? await missingOrDenied(operation) : recordDenied(operation);
     expectUnchanged(operation, seen);
   }
+  const rule = compileWhere(app.model, entity, passing);
   const where = wanted(operation, rule);
   const writeAndRecheck = async (): Promise<boolean> => {
     const isWritten = await write(where, refuseLeaving);
@@ -223,8 +226,8 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
   };
   const matters =
     changed.some((name) => seen.columns().has(name)) ||
-    touches(operation, changed, rule) ||
-    mayWait(operation, changed);
+    dependsOn(entity, rule, changed) ||
+    mayWait(operation, changed, rule);
   const isWritten = matters ? await inTransaction(operation, writeAndRecheck) : await write(where);
   if (!isWritten) throw await unmatched(operation);
 }
@@ -237,24 +240,14 @@ function changedColumns({ columns }: AnyEntity, data: Row): readonly string[] {
   return computed.length === 0 ? names : [...names, ...computed.map(({ name }) => name)];
 }
 
-/** Whether a change may move the row out of the rules' condition. */
-function touches(
-  { decision, entity, scope }: MutableOperation,
-  changed: readonly string[],
-  rule: Where | undefined = decision.predicate,
-): boolean {
-  return dependsOn(entity, compileWhere(scope.app.model, entity, rule), changed);
-}
-
 /**
  * Whether the statement of an update may wait for other transactions although it has locked the record: they store the
  * same unique value, refer to the record by one, or change the record that it will refer to. The rules are asked again
  * after it.
  */
-function mayWait({ entity, scope, decision }: MutableOperation, changed: readonly string[]): boolean {
+function mayWait({ entity, scope, decision }: MutableOperation, changed: readonly string[], rule: Condition): boolean {
   if (!scope.store.capabilities.concurrentTransactions) return false;
-  const rule = compileWhere(scope.app.model, entity, decision.predicate);
-  return (decision.guard !== undefined || looksAt(rule)) && changed.some((name) => isKey(entity, name));
+  return changed.some((name) => isKey(entity, name)) && (decision.guard !== undefined || looksAt(rule));
 }
 
 function isKey({ columns, uniques }: AnyEntity, name: string): boolean {
