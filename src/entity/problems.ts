@@ -149,7 +149,9 @@ function idProblems({ name, columns }: AnyEntity): string[] {
     ({ field }) => field?.readable !== undefined || field?.omit || field?.password || field?.encrypted,
   );
   return [
-    ...unfit.map((part) => `${at}: "${part.name}" must be a required text, whole number, UUID, date, enum or foreign key`),
+    ...unfit.map(
+      (part) => `${at}: "${part.name}" must be a required text, whole number, UUID, date, enum or foreign key`,
+    ),
     ...hidden.map((part) => `${at}: "${part.name}" is hidden from some callers, and every id would show it`),
   ];
 }
