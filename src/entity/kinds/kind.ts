@@ -1,5 +1,5 @@
 import type { ZodType } from "zod";
-import type { GivenMetadata } from "../metadata.ts";
+import type { GivenMetadata } from "../base/metadata.ts";
 import type { Operator } from "./operators.ts";
 
 /** A value parsed from text, or the reason why it cannot be parsed. */

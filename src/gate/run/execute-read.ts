@@ -12,7 +12,7 @@ import { joinsOf, tagRecords } from "../record/tag-record.ts";
 import { isWhere, observe } from "../requirement/passes.ts";
 import { missingOrDenied, recordDenied } from "../requirement/unmatched.ts";
 import { ByteBudget, countedBytes, LARGE, mostBytes } from "../statement/byte-budget.ts";
-import type { SortKey } from "../statement/driver.ts";
+import type { SortKey } from "../statement/driver-port.ts";
 import {
   decodeCursor,
   decodeOffset,

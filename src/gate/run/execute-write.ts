@@ -9,13 +9,13 @@ import {
   type MutableOperation,
   ONE_BY_ONE,
 } from "../operation/new-operation.ts";
-import type { Decision } from "../operation/operation.ts";
+import type { Decision, Operation } from "../operation/operation.ts";
 import { idOfParts } from "../record/tag-record.ts";
 import { askedOfStored, meetsChanged, storedMeet, withoutRecord } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { deniedError, missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-unchanged.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 
 /** A statement on the one record; whether it matched. */
 type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolean>;
@@ -95,6 +95,18 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
   }
 }
 
+/**
+ * Asks the rules about a new record once more, without it, because storing its pairs may have waited for other transactions.
+ * Updates are decided again by `recheck`.
+ * @throws AuthenticationError, AuthorizationError
+ */
+export async function decideCreateAgain(operation: Operation): Promise<void> {
+  const { entity, records, scope } = operation as MutableOperation;
+  const where = await conditionOfCreate(operation as MutableOperation);
+  if (where === undefined) return;
+  await refuseUnmet(operation as MutableOperation, withoutRecord(where, entity, records[0]?.id), scope.store);
+}
+
 /** @throws AuthenticationError, AuthorizationError where the database without the new record does not meet the rules */
 async function refuseUnmet(operation: MutableOperation, where: Condition, store: Driver): Promise<void> {
   const { scope, data } = operation;
@@ -146,7 +158,7 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   const rule = compileWhere(scope.app.model, entity, decision.predicate);
   const where = wanted(operation, rule);
   const mayLeave = dependsOn(entity, rule, changed);
-  if (mayLeave || mayWait(operation, changed, rule)) {
+  if (mayLeave || mayWait(operation, rule)) {
     return inTransaction(operation, async () => {
       if (!(await writeUpdate(operation, where, mayLeave ? refuseLeaving : undefined)))
         throw await unmatched(operation);
@@ -225,9 +237,7 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
     return isWritten;
   };
   const matters =
-    changed.some((name) => seen.columns().has(name)) ||
-    dependsOn(entity, rule, changed) ||
-    mayWait(operation, changed, rule);
+    changed.some((name) => seen.columns().has(name)) || dependsOn(entity, rule, changed) || mayWait(operation, rule);
   const isWritten = matters ? await inTransaction(operation, writeAndRecheck) : await write(where);
   if (!isWritten) throw await unmatched(operation);
 }
@@ -240,14 +250,20 @@ function changedColumns({ columns }: AnyEntity, data: Row): readonly string[] {
   return computed.length === 0 ? names : [...names, ...computed.map(({ name }) => name)];
 }
 
+/** Whether the rules are asked again after an update, since its statement may have waited. */
+function mayWait(operation: MutableOperation, rule: Condition): boolean {
+  return mayWaitForOthers(operation) && (operation.decision.guard !== undefined || looksAt(rule));
+}
+
 /**
  * Whether the statement of an update may wait for other transactions although it has locked the record: they store the
- * same unique value, refer to the record by one, or change the record that it will refer to. The rules are asked again
- * after it.
+ * same unique value, refer to the record by one, or change the record that it will refer to.
  */
-function mayWait({ entity, scope, decision }: MutableOperation, changed: readonly string[], rule: Condition): boolean {
-  if (!scope.store.capabilities.concurrentTransactions) return false;
-  return changed.some((name) => isKey(entity, name)) && (decision.guard !== undefined || looksAt(rule));
+export function mayWaitForOthers(operation: Operation): boolean {
+  const { entity, data, scope } = operation as MutableOperation;
+  return (
+    scope.store.capabilities.concurrentTransactions && changedColumns(entity, data).some((name) => isKey(entity, name))
+  );
 }
 
 function isKey({ columns, uniques }: AnyEntity, name: string): boolean {

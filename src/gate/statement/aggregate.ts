@@ -2,7 +2,7 @@ import { type AnyEntity, type ColumnDefinition, MOST_OPEN_DIGITS } from "../../e
 import { BadRequestError } from "../../kernel/index.ts";
 import type { Condition, Row } from "../condition/condition.ts";
 import { type Bucket, bucketOf } from "./calendar.ts";
-import type { SortKey } from "./driver.ts";
+import type { SortKey } from "./driver-port.ts";
 
 /** What records are grouped by: the value of a column, or the part of the calendar that it falls into. */
 export interface GroupKey {

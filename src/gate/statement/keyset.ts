@@ -12,7 +12,7 @@ import {
   related,
 } from "../condition/condition.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import type { SortKey } from "./driver.ts";
+import type { SortKey } from "./driver-port.ts";
 import type { Execute, Find } from "./statement.ts";
 
 /**
