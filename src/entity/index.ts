@@ -84,6 +84,7 @@ export { jsonText } from "./json-text.ts";
 export {
   changedText,
   composeId,
+  datetimeKind,
   idParts,
   isJsonValue,
   isStorableText,
