@@ -39,6 +39,14 @@ export { HIGHLIGHTS, isSearchable, RANK } from "./condition/search.ts";
 export { endpoint } from "./endpoint.ts";
 export { schemaFromEntities } from "./entity-schema.ts";
 export { type App, type AppOptions, createApp } from "./gate.ts";
+export {
+  createPlugin,
+  createPluginFactory,
+  type Plugin,
+  type PluginContext,
+  PluginList,
+  type PluginOptions,
+} from "./gate-plugin.ts";
 export type {
   HookFunction,
   HookMap,
@@ -58,6 +66,7 @@ export {
   ShownRecords,
 } from "./operation/mask.ts";
 export { isNestedWrite } from "./operation/nested-write.ts";
+export { defaultIds, type IdGenerator } from "./operation/new-ids.ts";
 export type {
   AggregateQuery,
   Decision,
@@ -87,15 +96,7 @@ export {
   RouteNotes,
   type RouteReader,
 } from "./operation/route-description.ts";
-export { defaultIds, type IdGenerator, type Tracer, tracerOf } from "./operation/runtime.ts";
-export {
-  createPlugin,
-  createPluginFactory,
-  type Plugin,
-  type PluginContext,
-  PluginList,
-  type PluginOptions,
-} from "./plugin.ts";
+export { type Tracer, tracerOf } from "./operation/runtime.ts";
 export {
   type AskField,
   FieldChecks,
@@ -120,10 +121,11 @@ export { entityOfRecord, idOfParts, knownOf, taggingDriver, tagRecord } from "./
 export { explainRemote, seesRelation } from "./requirement/check-query.ts";
 export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
-export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
+export { askedOfStored, storedMeet, withoutRecord } from "./requirement/new-record.ts";
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
 export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
+export { decideCreateAgain, mayWaitForOthers } from "./run/execute-write.ts";
 export { orderOfSearch } from "./run/rank.ts";
 
 export { findByKey, keyValue, upsert } from "./run/upsert.ts";
@@ -152,7 +154,7 @@ export type {
   FindManyQuery,
   SortKey,
   TransactionOptions,
-} from "./statement/driver.ts";
+} from "./statement/driver-port.ts";
 export { foldRecords } from "./statement/fold-records.ts";
 export { columnOf, decodeCursor, encodeCursor, keysetCondition, totalOrder } from "./statement/keyset.ts";
 export {

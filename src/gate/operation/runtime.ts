@@ -1,4 +1,3 @@
-import { v7 } from "uuid";
 import { type Access, type AnyEntity, type EntityModel, reachesOwnKind } from "../../entity/index.ts";
 import type {
   Clock,
@@ -12,9 +11,10 @@ import type {
 } from "../../kernel/index.ts";
 import type { EntityRef, Row } from "../condition/condition.ts";
 import { entityName, foundEntity } from "../statement/define-driver.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 import type { HookMap, HookOptions, MaskDraft } from "./hook-map.ts";
 import { baseMask, type FieldMask } from "./mask.ts";
+import type { IdGenerator } from "./new-ids.ts";
 import { ACCESS, type Operation, type OperationInput, type OperationKind } from "./operation.ts";
 import type { OperationScope, ScopeApp } from "./operation-scope.ts";
 import { type DeclaredPolicy, policyHooks } from "./policy.ts";
@@ -250,11 +250,3 @@ export interface Tracer extends RequestTracer {
 export function tracerOf(services: { has(id: string): boolean; resolve(id: string): unknown }): Tracer | undefined {
   return services.has("kernel.tracer") ? (services.resolve("kernel.tracer") as Tracer) : undefined;
 }
-
-/** Makes record ids: unique, opaque, at most 128 characters. The default makes UUIDs version 7. */
-export interface IdGenerator {
-  next(): string;
-}
-
-/** UUIDs version 7: unique without coordination, and in order of creation, which keeps indexes compact (RFC 9562). */
-export const defaultIds: IdGenerator = Object.freeze({ next: () => v7() });

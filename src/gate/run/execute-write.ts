@@ -9,13 +9,13 @@ import {
   type MutableOperation,
   ONE_BY_ONE,
 } from "../operation/new-operation.ts";
-import type { Decision } from "../operation/operation.ts";
+import type { Decision, Operation } from "../operation/operation.ts";
 import { idOfParts } from "../record/tag-record.ts";
 import { askedOfStored, meetsChanged, storedMeet, withoutRecord } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { deniedError, missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-unchanged.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 
 /** A statement on the one record; whether it matched. */
 type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolean>;
@@ -95,6 +95,18 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
   }
 }
 
+/**
+ * Asks the rules about a new record once more, without it, because storing its pairs may have waited for other transactions.
+ * Updates are decided again by `recheck`.
+ * @throws AuthenticationError, AuthorizationError
+ */
+export async function decideCreateAgain(operation: Operation): Promise<void> {
+  const { entity, records, scope } = operation as MutableOperation;
+  const where = await conditionOfCreate(operation as MutableOperation);
+  if (where === undefined) return;
+  await refuseUnmet(operation as MutableOperation, withoutRecord(where, entity, records[0]?.id), scope.store);
+}
+
 /** @throws AuthenticationError, AuthorizationError where the database without the new record does not meet the rules */
 async function refuseUnmet(operation: MutableOperation, where: Condition, store: Driver): Promise<void> {
   const { scope, data } = operation;
@@ -143,9 +155,10 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   else if (isWrite && changed.length === 0 && entity.versioned !== undefined) data.version = 1;
   if (decision.guard !== undefined)
     return guardedWrite(operation, changed, (where, before) => writeUpdate(operation, where, before));
-  const where = wanted(operation, decision.predicate);
-  const mayLeave = touches(operation, changed);
-  if (mayLeave || mayWait(operation, changed)) {
+  const rule = compileWhere(scope.app.model, entity, decision.predicate);
+  const where = wanted(operation, rule);
+  const mayLeave = dependsOn(entity, rule, changed);
+  if (mayLeave || mayWait(operation, rule)) {
     return inTransaction(operation, async () => {
       if (!(await writeUpdate(operation, where, mayLeave ? refuseLeaving : undefined)))
         throw await unmatched(operation);
@@ -156,8 +169,8 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
 }
 
 /** The record as the statement of a write must find it. */
-function wanted({ entity, id, requirements, scope }: MutableOperation, predicate: Where | undefined): Condition {
-  return compileWhere(scope.app.model, entity, allOf({ id }, predicate, conditionUpTo(requirements, "changed")));
+function wanted({ entity, id, requirements, scope }: MutableOperation, rule: Condition): Condition {
+  return compileWhere(scope.app.model, entity, allOf({ id }, rule, conditionUpTo(requirements, "changed")));
 }
 
 /**
@@ -194,7 +207,8 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
   const { entity, decision } = operation;
   const remove: Write = (where) => whileUnchanged(operation, where, () => operation.scope.store.delete(entity, where));
   if (decision.guard !== undefined) return guardedWrite(operation, [], remove);
-  if (!(await remove(wanted(operation, decision.predicate)))) throw await unmatched(operation);
+  const rule = compileWhere(operation.scope.app.model, entity, decision.predicate);
+  if (!(await remove(wanted(operation, rule)))) throw await unmatched(operation);
 }
 
 /**
@@ -207,14 +221,15 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
   const row = await driver.findOne(entity, allOf({ id }, conditionUpTo(requirements, "missing")));
   if (row === null) throw await missingOrDenied(operation);
   const seen = observe(entity, row);
-  let rule = decision.predicate;
-  if (rule === undefined || !(await meets({ app, driver }, entity, rule, row))) {
+  let passing = decision.predicate;
+  if (passing === undefined || !(await meets({ app, driver }, entity, passing, row))) {
     const answer = await decision.guard?.(seen.record);
-    rule = isWhere(answer) ? answer : undefined;
-    const isAllowed = rule === undefined ? answer === true : await meets({ app, driver }, entity, rule, row);
+    passing = isWhere(answer) ? answer : undefined;
+    const isAllowed = passing === undefined ? answer === true : await meets({ app, driver }, entity, passing, row);
     if (!isAllowed) throw decision.missing ? await missingOrDenied(operation) : recordDenied(operation);
     expectUnchanged(operation, seen);
   }
+  const rule = compileWhere(app.model, entity, passing);
   const where = wanted(operation, rule);
   const writeAndRecheck = async (): Promise<boolean> => {
     const isWritten = await write(where, refuseLeaving);
@@ -222,9 +237,7 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
     return isWritten;
   };
   const matters =
-    changed.some((name) => seen.columns().has(name)) ||
-    touches(operation, changed, rule) ||
-    mayWait(operation, changed);
+    changed.some((name) => seen.columns().has(name)) || dependsOn(entity, rule, changed) || mayWait(operation, rule);
   const isWritten = matters ? await inTransaction(operation, writeAndRecheck) : await write(where);
   if (!isWritten) throw await unmatched(operation);
 }
@@ -237,24 +250,20 @@ function changedColumns({ columns }: AnyEntity, data: Row): readonly string[] {
   return computed.length === 0 ? names : [...names, ...computed.map(({ name }) => name)];
 }
 
-/** Whether a change may move the row out of the rules' condition. */
-function touches(
-  { decision, entity, scope }: MutableOperation,
-  changed: readonly string[],
-  rule: Where | undefined = decision.predicate,
-): boolean {
-  return dependsOn(entity, compileWhere(scope.app.model, entity, rule), changed);
+/** Whether the rules are asked again after an update, since its statement may have waited. */
+function mayWait(operation: MutableOperation, rule: Condition): boolean {
+  return mayWaitForOthers(operation) && (operation.decision.guard !== undefined || looksAt(rule));
 }
 
 /**
  * Whether the statement of an update may wait for other transactions although it has locked the record: they store the
- * same unique value, refer to the record by one, or change the record that it will refer to. The rules are asked again
- * after it.
+ * same unique value, refer to the record by one, or change the record that it will refer to.
  */
-function mayWait({ entity, scope, decision }: MutableOperation, changed: readonly string[]): boolean {
-  if (!scope.store.capabilities.concurrentTransactions) return false;
-  const rule = compileWhere(scope.app.model, entity, decision.predicate);
-  return (decision.guard !== undefined || looksAt(rule)) && changed.some((name) => isKey(entity, name));
+export function mayWaitForOthers(operation: Operation): boolean {
+  const { entity, data, scope } = operation as MutableOperation;
+  return (
+    scope.store.capabilities.concurrentTransactions && changedColumns(entity, data).some((name) => isKey(entity, name))
+  );
 }
 
 function isKey({ columns, uniques }: AnyEntity, name: string): boolean {

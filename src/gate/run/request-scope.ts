@@ -27,7 +27,7 @@ import type { CompiledEntity, GateScope, OperationRuntime } from "../operation/r
 import { taggingDriver } from "../record/tag-record.ts";
 import { decide, mayUse } from "../requirement/decisions.ts";
 import { deniedError } from "../requirement/unmatched.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 import { HeldInserts, NOT_HELD } from "../statement/held-inserts.ts";
 import { lateTransaction, OpenTransaction } from "../statement/late-transaction.ts";
 import { runOperation } from "./run-operation.ts";
@@ -117,10 +117,11 @@ export class RequestScope implements GateScope {
 
   run(input: OperationInput): Promise<Operation> {
     const { tracer } = this.runtime;
-    const { ids } = input;
-    const work = (): Promise<Operation> =>
-      ids === undefined ? runOperation(this, input) : runSeveral(this, input, ids);
-    return tracer === undefined ? work() : tracer.operation(input, work);
+    return tracer === undefined ? this.#run(input) : tracer.operation(input, () => this.#run(input));
+  }
+
+  #run(input: OperationInput): Promise<Operation> {
+    return input.ids === undefined ? runOperation(this, input) : runSeveral(this, input, input.ids);
   }
 
   asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T> {
@@ -260,7 +261,8 @@ class CallerAccess implements ScopeAccess {
   }
 
   #allReady(): Promise<void> | undefined {
-    const pending = [...(this.#masks?.values() ?? [])].flatMap((entry) => entry.pending ?? []);
+    if (this.#masks === undefined) return undefined;
+    const pending = [...this.#masks.values()].flatMap((entry) => entry.pending ?? []);
     return pending.length === 0 ? undefined : Promise.all(pending).then(() => {});
   }
 

@@ -121,7 +121,7 @@ async function validateAndExecute(
     operation.data = { ...submitted };
     operation.requirements.length = required;
     operation.ignored.length = ignored;
-    for (const listener of operation.begunListeners) await listener();
+    if (operation.begunListeners.length > 0) await callInTurn(operation.begunListeners);
     try {
       if (plan.validate.length > 0) await runHooks(plan.validate, operation);
     } finally {
@@ -154,12 +154,16 @@ async function execute(plan: OperationPlan, operation: MutableOperation, told?: 
   if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {
     await EXECUTORS[operation.kind](operation);
-    for (const listener of operation.writtenListeners) await listener();
+    if (operation.writtenListeners.length > 0) await callInTurn(operation.writtenListeners);
     if (plan.execute.length > 0) await runHooks(plan.execute, operation);
     if (operation.transactional) await recheck(operation);
   } catch (error) {
     throw told !== undefined && error instanceof ConflictError ? onlyWhatIsTold(error, operation, told) : error;
   }
+}
+
+async function callInTurn(listeners: MutableOperation["writtenListeners"]): Promise<void> {
+  for (const listener of listeners) await listener();
 }
 
 /** From the result of the statement to the caller's result. Synchronous where no hook is asynchronous. */

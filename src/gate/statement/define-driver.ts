@@ -34,7 +34,7 @@ import type {
   FindOptions,
   LinkOptions,
   TransactionOptions,
-} from "./driver.ts";
+} from "./driver-port.ts";
 import { streamByKeyset } from "./keyset.ts";
 import type { Execute, Pair } from "./statement.ts";
 
@@ -122,13 +122,15 @@ class PortDriver implements Driver {
     const entity = this.#writable(ref);
     let condition: Condition | undefined = this.#compile(entity, where);
     let given = data;
+    let id = soleId(condition);
     // Nothing waits where the id is named: statements of a transaction keep the order of the calls.
-    if (soleId(condition) === undefined) {
+    if (id === undefined) {
       given = { ...data };
       condition = await this.#ofOne(entity, condition);
+      if (condition === undefined) return null;
+      id = soleId(condition);
     }
-    if (condition === undefined) return null;
-    const changes = withoutId(entity, given, soleId(condition));
+    const changes = withoutId(entity, given, id);
     const update = { kind: "update", entity, where: condition, data: changes, returning: true } as const;
     return (await this.#port.execute(update)).rows[0] ?? null;
   }

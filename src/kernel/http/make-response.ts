@@ -1,6 +1,6 @@
 import { InternalError } from "../errors/errors.ts";
 import type { KernelResponse } from "../request/messages.ts";
-import type { Scopes } from "../request/scope.ts";
+import type { Scope, Scopes } from "../request/scope.ts";
 import { Reply } from "../routes/kernel-route.ts";
 import { OpenStream } from "../routes/open-stream.ts";
 import { baseHeaders, cancelBody, isStream } from "./exchange.ts";
@@ -10,8 +10,8 @@ const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Make bodies of what a handler returned. */
 export interface BodyWriters {
-  toJson(value: unknown): ReturnType<Scopes["toJson"]>;
-  open(stream: OpenStream): AsyncIterable<Uint8Array | string>;
+  toJson(value: unknown, scope: Scope): ReturnType<Scopes["toJson"]>;
+  open(stream: OpenStream, scope: Scope): AsyncIterable<Uint8Array | string>;
 }
 
 /** GET's headers without its body. */
@@ -24,11 +24,12 @@ export function dropBody(response: KernelResponse): void {
 }
 
 /** A handler's result as a response: every record in it is masked, everything is JSON unless it is a Response or a stream. */
-export async function finish(
+export function finish(
   result: unknown,
   requestId: string,
-  { toJson, open }: BodyWriters,
-): Promise<KernelResponse> {
+  scope: Scope,
+  writers: BodyWriters,
+): KernelResponse | Promise<KernelResponse> {
   if (isWebResponse(result)) {
     const { status, headers, body } = fromWebResponse(result);
     return { status, headers: { ...baseHeaders(requestId), ...headers }, body };
@@ -36,10 +37,15 @@ export async function finish(
   const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
   const { body } = reply;
   if (body === undefined) return respond(requestId, reply, null);
-  if (body instanceof OpenStream) return respond(requestId, reply, open(body));
+  if (body instanceof OpenStream) return respond(requestId, reply, writers.open(body, scope));
   if (body instanceof Uint8Array || isStream(body)) return respond(requestId, reply, body);
-  const written = toJson(body);
-  const text = written instanceof Promise ? await written : written;
+  const written = writers.toJson(body, scope);
+  return written instanceof Promise
+    ? written.then((text) => respondWithJson(requestId, reply, text))
+    : respondWithJson(requestId, reply, written);
+}
+
+function respondWithJson(requestId: string, reply: Reply, text: string | undefined): KernelResponse {
   if (text === undefined) throw new InternalError("The result cannot be written as JSON");
   return respond(requestId, reply, text, JSON_TYPE);
 }

@@ -1,5 +1,5 @@
 import Negotiator from "negotiator";
-import { isKeelsonError } from "../../entity/keelson-error.ts";
+import { isKeelsonError } from "../../entity/base/keelson-error.ts";
 import {
   AuthenticationError,
   AuthorizationError,
@@ -19,7 +19,7 @@ import { canonicalize, decodeParams, type RouteRegistry } from "../routes/route-
 import { cancelBody, Exchange, endWith, InFlight, isStream, type LargeAnswers } from "./exchange.ts";
 import { findPrincipal, type IdentityOptions, refuseForged, type TrustedOrigins } from "./find-principal.ts";
 import { errorResponse, formattedError } from "./handle-error.ts";
-import { dropBody, finish, respond } from "./make-response.ts";
+import { type BodyWriters, dropBody, finish, respond } from "./make-response.ts";
 import { OpenStreams } from "./open-streams.ts";
 
 export interface RequestHandlerOptions {
@@ -41,6 +41,7 @@ export class RequestHandler {
   readonly #active = new InFlight<Exchange>();
   readonly #streams = new OpenStreams();
   readonly #large: LargeAnswers;
+  readonly #writers: BodyWriters;
   #sweeper: NodeJS.Timeout | undefined;
   #idle: (() => void) | undefined;
   #closing = false;
@@ -48,6 +49,10 @@ export class RequestHandler {
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
     this.#large = { most: options.limits.answerBytes, bytes: 0 };
+    this.#writers = {
+      toJson: options.scopes.toJson,
+      open: (stream, { exchange }) => this.#streams.chunks(stream, exchange?.signal),
+    };
   }
 
   async handle(request: KernelRequest): Promise<KernelResponse> {
@@ -126,7 +131,7 @@ export class RequestHandler {
   }
 
   /** The route's response, with the layers of plugins. */
-  async #around(
+  #around(
     { request, requestId }: Pick<Exchange, "request" | "requestId">,
     route: KernelRoute,
     params: Readonly<Record<string, string>>,
@@ -150,8 +155,8 @@ export class RequestHandler {
     if (hooks.length === 0) return this.#respond(context);
     const respond: KernelRouteCall["respond"] = (inner) => this.#respond({ ...context, scope: inner });
     const call: KernelRouteCall = { ...context, respond };
-    await runHooks(hooks, call);
-    return call.respond(scope);
+    const running = runHooks(hooks, call);
+    return running === undefined ? call.respond(scope) : running.then(() => call.respond(scope));
   }
 
   /** Answers a request within the scope of another one. */
@@ -178,12 +183,9 @@ export class RequestHandler {
   /** The handler's result, if the caller may use the route. */
   async #respond(context: KernelRouteContext): Promise<KernelResponse> {
     const { route, requestId, scope } = context;
-    const { scopes } = this.#options;
     if (route.rules !== undefined) await this.#authorizeRoute(route, route.rules, scope);
-    return finish(await route.handler(context), requestId, {
-      toJson: (value) => scopes.toJson(value, scope),
-      open: (stream) => this.#streams.chunks(stream, scope.exchange?.signal),
-    });
+    const finished = finish(await route.handler(context), requestId, scope, this.#writers);
+    return finished instanceof Promise ? await finished : finished;
   }
 
   async #authorizeRoute(route: KernelRoute, rules: readonly string[], scope: Scope): Promise<void> {

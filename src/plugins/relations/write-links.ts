@@ -7,13 +7,17 @@ import {
 } from "../../entity/index.ts";
 import {
   asItPasses,
+  compileWhere,
+  decideCreateAgain,
   giveTurn,
   type HookFunction,
+  mayWaitForOthers,
   type Operation,
   type OperationKind,
   type OperationScope,
   type PluginContext,
   type Row,
+  withoutRecord,
 } from "../../gate/index.ts";
 import { AuthorizationError, ConflictError, InternalError, ValidationFailedError } from "../../kernel/index.ts";
 
@@ -79,9 +83,11 @@ export function addLinkHooks(
     operation.whenHeld(async (record) => {
       changes = await decideChanges(operation, record, read());
     });
-    operation.whenWritten(() => {
+    operation.whenWritten(async () => {
       if (changes === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
-      return storeChanges(operation, changes);
+      if (operation.kind === "update" && mayWaitForOthers(operation)) await assertMayChange(operation, changes);
+      await storeChanges(operation, changes);
+      if (changes.some(({ added }) => added.length > 0)) await decideAgain(operation, changes, read());
     });
   };
   const check: HookFunction<"operation:validate"> = (operation) => {
@@ -172,6 +178,18 @@ async function decideChanges(
   if (kind === "update") await assertMayRead(scope, entity, id);
   const changes: Changes[] = [];
   for (const links of taken) changes.push(await changesOf(operation, id, links));
+  await assertMayChange(operation, changes, id);
+  await checkTargets(scope, await seenOnConditions(scope, taken));
+  return changes;
+}
+
+/**
+ * Asks for the right to update the records at the other end of pairs that both sides declare.
+ * @throws AuthorizationError
+ */
+async function assertMayChange(operation: Operation, changes: readonly Changes[], given?: string): Promise<void> {
+  const { entity, kind, scope, records } = operation;
+  const id = given ?? String(records[0]?.id);
   const otherSides = new Map<AnyEntity, string[]>();
   for (const { relation, added, removed } of changes) {
     const { inverse, target } = relation;
@@ -179,9 +197,25 @@ async function decideChanges(
     const others = [...added, ...removed].filter((other) => target !== entity || other !== id);
     if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
   }
-  if (otherSides.size > 0) await assertMayUpdate(scope, otherSides);
+  const isStored = kind === "create" && given === undefined;
+  if (otherSides.size > 0) await assertMayUpdate(scope, otherSides, isStored ? { entity, id } : undefined);
+}
+
+/**
+ * Where transactions run concurrently, storing a new record and pairs may have waited for others, as those that change a
+ * unique value of a record at the other end: what was decided before may not hold any more. What is new does not count.
+ * @throws AuthorizationError, AuthenticationError, ValidationFailedError
+ */
+async function decideAgain(
+  operation: Operation,
+  changes: readonly Changes[],
+  taken: readonly ReadLinks[],
+): Promise<void> {
+  const { kind, scope } = operation;
+  if (!scope.driver.capabilities.concurrentTransactions) return;
+  if (kind === "create") await assertMayChange(operation, changes);
   await checkTargets(scope, await seenOnConditions(scope, taken));
-  return changes;
+  if (kind === "create") await decideCreateAgain(operation);
 }
 
 async function changesOf(operation: Operation, id: string, links: ReadLinks): Promise<Changes> {
@@ -238,19 +272,26 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
  * concurrently, the records are locked first, in the order of their ids, and the rules are asked afterwards, so that they
  * see what was committed in the meantime.
  * @param records ids of the records at the other end, by their entity
+ * @param without a record that must not vouch for its own pairs: it is new, and stored by now
  * @throws AuthorizationError
  */
 async function assertMayUpdate(
   scope: OperationScope,
   records: ReadonlyMap<AnyEntity, readonly string[]>,
+  without?: { readonly entity: AnyEntity; readonly id: string },
 ): Promise<void> {
   const { app, driver, principal } = scope;
   if (principal.kind === "system") return;
   const entities = [...records.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entity of entities) {
     const ids = [...new Set(records.get(entity))].sort();
-    const decision = await scope.access.decide({ kind: "update", entity, ids });
-    if (decision.predicate === undefined && decision.guard === undefined) continue;
+    const decided = await scope.access.decide({ kind: "update", entity, ids });
+    if (decided.predicate === undefined && decided.guard === undefined) continue;
+    const rule = decided.predicate && compileWhere(app.model, entity, decided.predicate);
+    const decision = {
+      ...decided,
+      predicate: without && rule ? withoutRecord(rule, without.entity, without.id) : rule,
+    };
     if (driver.capabilities.concurrentTransactions)
       for (const id of ids) {
         await giveTurn(scope);

@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import { findsRecord, type Operation } from "../../gate/index.ts";
+import { compileWhere, findsRecord, looksAt, type Operation } from "../../gate/index.ts";
 import { ValidationFailedError } from "../../kernel/index.ts";
 
 /** A foreign key whose target must exist for the caller. */
@@ -44,16 +44,61 @@ export async function checkReferences(references: readonly Reference[], operatio
   const found = await Promise.all(references.map((reference) => isVisible(reference, operation)));
   const unseen = references.filter((_, index) => !found[index]);
   const stored = await Promise.all(unseen.map((reference) => isStored(reference, operation)));
-  const missing = unseen.filter((_, index) => !stored[index]);
-  if (missing.length > 0)
-    throw new ValidationFailedError(
-      missing.map(({ column }) => ({ path: [column], code: "invalid_reference", message: "does not exist" })),
-    );
+  refuseMissing(unseen.filter((_, index) => !stored[index]));
   const { data } = operation;
   for (const { column } of unseen) {
     operation.require({ [column]: data[column] }, "changed");
     delete data[column];
   }
+  await checkAgainLater(references, operation);
+}
+
+/** References that are looked up once more: when the record is locked, and when it is stored. */
+interface Later {
+  readonly held: readonly Reference[];
+  readonly written: readonly Reference[];
+}
+
+const later = new WeakMap<Operation, Later>();
+
+/**
+ * Where transactions run concurrently, a write may wait for others once its references are checked. Where a rule decides by other
+ * records who sees what they lead to, they are checked again in its transaction: after its statement, or, where the record
+ * itself may be one of these, as it is before.
+ */
+async function checkAgainLater(references: readonly Reference[], operation: Operation): Promise<void> {
+  const { scope, entity, data, kind } = operation;
+  if (!scope.driver.capabilities.concurrentTransactions) return;
+  const held: Reference[] = [];
+  const written: Reference[] = [];
+  for (const reference of references) {
+    if (data[reference.column] === undefined) continue;
+    const { predicate, guard } = await scope.access.readDecision(reference.target);
+    const rule = compileWhere(scope.app.model, reference.target, predicate);
+    if (guard !== undefined || looksAt(rule, entity)) held.push(reference);
+    else if (looksAt(rule)) written.push(reference);
+  }
+  const isAsked = later.has(operation);
+  if (!isAsked && held.length + written.length === 0) return;
+  later.set(operation, { held, written });
+  if (isAsked) return;
+  operation.transactional = true;
+  if (kind === "update") operation.whenHeld(() => checkAgain(operation, "held"));
+  operation.whenWritten(() => checkAgain(operation, "written"));
+}
+
+async function checkAgain(operation: Operation, when: keyof Later): Promise<void> {
+  const again = later.get(operation)?.[when] ?? [];
+  const found = await Promise.all(again.map((reference) => isVisible(reference, operation)));
+  refuseMissing(again.filter((_, index) => !found[index]));
+}
+
+/** @throws ValidationFailedError */
+function refuseMissing(references: readonly Reference[]): void {
+  if (references.length === 0) return;
+  throw new ValidationFailedError(
+    references.map(({ column }) => ({ path: [column], code: "invalid_reference", message: "does not exist" })),
+  );
 }
 
 function isVisible({ column, target }: Reference, { scope, data }: Operation): Promise<boolean> {

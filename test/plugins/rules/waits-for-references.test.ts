@@ -1,7 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { belongsTo, bulkDeleteAction, defineRule, entity, hasMany, manyToMany, string } from "../../../src/index.ts";
+import {
+  belongsTo,
+  bulkDeleteAction,
+  defineRule,
+  entity,
+  hasMany,
+  importAction,
+  manyToMany,
+  string,
+} from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { SQL_DATABASES } from "../../support/sql-databases.ts";
 
@@ -23,10 +32,46 @@ const access = entity("access", { userId: string, folder: belongsTo(() => folder
   .timestamps(false)
   .rules({ read: ["everyone"] });
 const ofMember = defineRule("wfrOfMember", ({ user }) => ({ folder: { members: { userId: String(user?.id) } } }));
-const note = entity("note", { text: string.unique(), folder: belongsTo(() => folder).onDelete("cascade") })
+const note = entity("note", {
+  text: string.unique(),
+  folder: belongsTo(() => folder).onDelete("cascade"),
+  badges: manyToMany(() => badge),
+})
   .timestamps(false)
   .rules({ read: ["everyone"], create: [ofMember], update: [ofMember], delete: [ofMember] })
-  .actions({ bulkDelete: bulkDeleteAction });
+  .actions({ bulkDelete: bulkDeleteAction, import: importAction() });
+/** Everybody may create and change it; others decide about its pairs and references. */
+const page = entity("page", {
+  text: string.unique(),
+  shelves: manyToMany(() => shelf),
+  drafts: manyToMany(() => draft),
+  draft: belongsTo(() => draft)
+    .optional()
+    .onDelete("setNull"),
+  group: belongsTo(() => group)
+    .optional()
+    .onDelete("setNull"),
+})
+  .timestamps(false)
+  .rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"] })
+  .actions({ import: importAction() });
+const shelf = entity("shelf", {
+  folder: belongsTo(() => folder).onDelete("cascade"),
+  pages: manyToMany(() => page),
+}).rules({
+  read: ["everyone"],
+  update: [ofMember],
+});
+const draft = entity("draft", { folder: belongsTo(() => folder).onDelete("cascade") }).rules({ read: [ofMember] });
+/** Read by those of its folder while no page belongs to it. */
+const free = defineRule("wfrFree", ({ user }) => ({
+  folder: { members: { userId: String(user?.id) } },
+  pages: { none: {} },
+}));
+const group = entity("group", {
+  folder: belongsTo(() => folder).onDelete("cascade"),
+  pages: hasMany(() => page),
+}).rules({ read: [free] });
 const plain = { read: ["everyone"] } as const;
 const comment = entity("comment", {
   note: belongsTo(() => note)
@@ -44,7 +89,8 @@ const mark = entity("mark", {
 }).rules(plain);
 const bill = entity("bill", { note: belongsTo(() => note).onDelete("restrict") }).rules(plain);
 const label = entity("label", { notes: manyToMany(() => note) }).rules(plain);
-const entities = [folder, access, note, comment, reaction, mark, bill, label];
+const badge = entity("badge", { name: string }).rules(plain);
+const entities = [folder, access, note, comment, reaction, mark, bill, label, badge, page, shelf, draft, group];
 
 const POSTGRES = SQL_DATABASES.filter(([name]) => name === "PostgreSQL");
 
@@ -184,6 +230,61 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       expect(await ann.request("DELETE", "/api/notes/n")).toMatchObject({ status: 200 });
       const left = ["comment", "reaction", "mark", "label"] as const;
       expect(await Promise.all(left.map((name) => app.api.driver.count(name, {})))).toEqual([0, 0, 1, 1]);
+    });
+  });
+
+  describe("and pairs or references are written", () => {
+    beforeEach(async () => {
+      const system = app.api.asSystem();
+      for (const name of ["page", "badge"] as const) await app.api.driver.deleteMany(name, { id: { null: false } });
+      await system.badge.create({ id: "b", name: "B" });
+      for (const name of ["shelf", "draft", "group"] as const) await system[name].create({ id: "s", folderId: "f" });
+      await system.page.create({ id: "p", text: "p" });
+    });
+    const stored = async (): Promise<unknown> => [
+      await app.api.driver.count("note", {}),
+      await app.api.driver.findMany("page", { select: ["text", "draftId", "groupId"] }),
+      await app.api.driver.links("page", "shelves", ["p"]),
+      await app.api.driver.links("page", "drafts", ["p"]),
+    ];
+    const BADGE = `select 1 from "badge" where "id" = 'b' for update`;
+    const DRAFT = `select 1 from "draft" where "id" = 's' for update`;
+    const TEXT = `insert into "page" ("id", "text") values ('q', 'late')`;
+    const PAGE = `select 1 from "page" where "id" = 'p' for update`;
+    const badged = { text: "late", folderId: "f", badgesIds: ["b"] };
+    const refused = { created: 0, updated: 0, failed: [{ row: 1 }] };
+
+    it.each([
+      ["by a create", BADGE, "POST", "notes", badged, 403],
+      ["by a create that connects", BADGE, "POST", "notes", { ...late, badges: { connect: ["b"] } }, 403],
+      ["by an upsert", BADGE, "PUT", "notes?_on=text", badged, 403],
+      ["by a batch", BADGE, "POST", "batch", [{ method: "POST", path: "/notes", body: badged }], 403],
+      ["by an import", BADGE, "POST", "notes/import", [badged], 200],
+      ["on the other side, by a create", TEXT, "POST", "pages", { text: "late", shelvesIds: ["s"] }, 403],
+      ["on the other side, by a change", TEXT, "PATCH", "pages/p", { text: "late", shelvesIds: ["s"] }, 403],
+      ["on the other side, by an import", TEXT, "POST", "pages/import", [{ text: "late", shelvesIds: ["s"] }], 200],
+      ["about what pairs lead to, by a create", DRAFT, "POST", "pages", { text: "late", draftsIds: ["s"] }, 400],
+      ["about what pairs lead to, by a change", TEXT, "PATCH", "pages/p", { text: "late", draftsIds: ["s"] }, 400],
+      ["about a reference, by a create", TEXT, "POST", "pages", { text: "late", draftId: "s" }, 400],
+      ["about a reference that is held, by a create", DRAFT, "POST", "pages", { text: "late", draftId: "s" }, 400],
+      ["about a reference that is held, by a change", DRAFT, "PATCH", "pages/p", { draftId: "s" }, 400],
+      ["about a reference of a held record", PAGE, "PATCH", "pages/p", { draftId: "s" }, 400],
+      ["about one that the record decides about", PAGE, "PATCH", "pages/p", { groupId: "s" }, 400],
+    ])("is decided again %s", async (_what, held, method, path, body, status) => {
+      const before = await stored();
+      const answer = await create(method, `/api/${path}`, body, held);
+      expect(answer).toMatchObject(status === 200 ? { status, body: refused } : { status });
+      expect(await stored()).toEqual(before);
+    });
+
+    it("lets them be stored otherwise, also where the record itself ends the right", async () => {
+      const ann = app.as({ id: "ann" });
+      expect(await ann.request("POST", "/api/notes", badged)).toMatchObject({ status: 201 });
+      const all = { text: "new", shelvesIds: ["s"], draftsIds: ["s"], draftId: "s", groupId: "s" };
+      expect(await ann.request("PATCH", "/api/pages/p", all)).toMatchObject({ status: 200 });
+      expect(await ann.request("POST", "/api/pages", { text: "more", groupId: "s" })).toMatchObject({ status: 400 });
+      await app.api.asSystem().page.update("p", { groupId: null });
+      expect(await ann.request("POST", "/api/pages", { text: "more", groupId: "s" })).toMatchObject({ status: 201 });
     });
   });
 });

@@ -61,10 +61,8 @@ export function clientFind(session: ClientSession): (find: Find) => Promise<Row[
     const select = selection(plan, find.select);
     const isOne = limit === 1 && offset === 0 && select.id === true;
     const single = isOne ? byId(where) : undefined;
-    if (readById !== undefined && single !== undefined && saysAll(session.connection(), where)) {
-      const row = await readById(plan, select, single);
-      return row === null ? [] : [row];
-    }
+    if (readById !== undefined && single !== undefined && saysAll(session.connection(), where))
+      return readById(plan, select, single);
     if (bytes === undefined || mostRowBytes(plan.entity) * (limit ?? 0) <= bytes.left) return findRows(find);
     return readInPortions(find, findRows);
   };
@@ -105,9 +103,7 @@ interface Group {
 }
 
 /** Reads single records by id, together with other reads of the same turn. */
-function createReadById(
-  session: ClientSession,
-): (plan: ClientPlan, select: Args, condition: ById) => Promise<Row | null> {
+function createReadById(session: ClientSession): (plan: ClientPlan, select: Args, condition: ById) => Promise<Row[]> {
   const read = readTogether(async ({ plan, select, rest }: Group, ids) => {
     const statement = { model: plan.entity.name, operation: "find" };
     return session.read(statement, async (client) => {
@@ -157,7 +153,7 @@ async function readInPortions(find: Find, read: (find: Find) => Promise<Row[]>):
     const last = portion.at(-1);
     if (last === undefined || portion.length < size || bytes.isCut || seen >= limit) return rows;
     const values = order.map(({ field }) => last[field] ?? null);
-    position = and([where, keysetCondition(entity, order, values)]);
+    position = and([where, keysetCondition(entity, order, values, where)]);
     size = Math.min(limit - seen, seen * GROWTH, Math.max(1, Math.floor(bytes.left / Math.max(1, longest))));
   }
 }

@@ -14,17 +14,19 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
   // A transaction has one connection, and rows that are identified by id need it.
   const oneById = fast.sharedReads && !session.inTransaction ? sharedReads(session) : undefined;
 
-  return async (find) => {
+  return (find) => {
     const { where: condition, sort, limit, offset = 0, bytes, counted, joins } = find;
     const open = session.connection();
     const entity = open.entityOf(find.entity);
     const selection = selectionOf(open, entity, find);
     if (find.lock) return lockRow(session, entity, selection, condition, find.lock);
     const isOne = limit === 1 && offset === 0 && joins === undefined && selection.names.includes("id");
-    const single = isOne && oneById !== undefined ? byId(condition) : undefined;
-    if (single !== undefined) return oneById?.(entity, selection, single) as Promise<Row[]>;
+    if (isOne && oneById !== undefined) {
+      const single = byId(condition);
+      if (single !== undefined) return oneById(entity, selection, single);
+    }
     const order = sort === undefined && soleId(condition) !== undefined ? undefined : orderOf(entity, sort, find.rank);
-    if (limit === 0) return [];
+    if (limit === 0) return Promise.resolve([]);
     const along = joins && joinsOf(open, joins, find.textMoments);
     const inline = bytes && inlineOf(selection, limit, bytes, counted);
     const perParent = isComposite(entity) ? undefined : find.perParent;

@@ -22,12 +22,11 @@ export function sharedReads(
       rowsOf(selection, await client.queryRaw(query)),
     );
   });
-  return async (entity, selection, { id, rest }) => {
+  return (entity, selection, { id, rest }) => {
     const values: unknown[] = [];
     const shape = conditionShape(rest, session.connection().builder.provider, values);
     const key = `${entity.name} ${selection.asText} ${selection.key} ${shape} ${values.length === 0 ? "" : JSON.stringify(values)}`;
-    const row = await read(key, { entity, selection, rest }, id);
-    return row === null ? [] : [row];
+    return read(key, { entity, selection, rest }, id);
   };
 }
 
@@ -52,7 +51,7 @@ export function byId(condition: Condition): ById | undefined {
 
 interface Waiting {
   readonly id: string;
-  readonly resolve: (row: Row | null) => void;
+  readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -72,11 +71,11 @@ const soon = setImmediate;
  * Joins the reads by id of one turn of the event loop into one statement: most of what a read costs is per statement. A
  * single read waits only for the end of the turn.
  * @param load Reads the records of a group by their ids
- * @returns A reader: reads with the same key are of the same group
+ * @returns A reader, of the record or of no record: reads with the same key are of the same group
  */
 export function readTogether<G>(
   load: (group: G, ids: readonly string[]) => Promise<readonly Row[]>,
-): (key: string, group: G, id: string) => Promise<Row | null> {
+): (key: string, group: G, id: string) => Promise<Row[]> {
   const batches = new Map<string, Batch<G>>();
 
   async function read({ group, waiting }: Batch<G>): Promise<void> {
@@ -116,8 +115,9 @@ function answer(waiting: readonly Waiting[], rows: readonly Row[]): void {
   const found = new Map(rows.map((row) => [row.id, row]));
   const given = new Set<string>();
   for (const { id, resolve } of waiting) {
-    const row = found.get(id) ?? null;
-    resolve(given.has(id) && row !== null ? structuredClone(row) : row);
+    const row = found.get(id);
+    if (row === undefined) resolve([]);
+    else resolve([given.has(id) ? structuredClone(row) : row]);
     given.add(id);
   }
 }
