@@ -44,7 +44,7 @@ async function tryBound(bound: string, tarball: string): Promise<void> {
   npm(folder, "install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", tarball, ...wanted);
   await build({
     ...{ config: false, entry: [join(repository, "test/runtimes/fixture/peers.ts")], outDir: folder, format: ["esm"] },
-    ...{ target: "node20", silent: true, splitting: false, skipNodeModulesBundle: true },
+    ...{ target: "node20", silent: true, splitting: false },
     ...{ external: [/^keelson/], outExtension: () => ({ js: ".mjs" }) },
   });
   const { url, drop } = await freshPostgres();

@@ -34,7 +34,7 @@ async function checkPackages({ config, file }: Project): Promise<Diagnosis> {
   };
 }
 
-/** Whether a version is in a range of ours: one version, or `^` and the lowest one. */
+/** Whether a version is in a range as this package writes them: one version, or `^` and the lowest one. */
 export function fits(version: string | undefined, range: string): boolean {
   if (version === undefined || !range.startsWith("^")) return version === range;
   const [given, lowest] = [version, range.slice(1)].map((text) =>
