@@ -4,11 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   belongsTo,
   bulkDeleteAction,
+  datetime,
   defineRule,
   entity,
   hasMany,
   importAction,
   manyToMany,
+  restoreAction,
   string,
 } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
@@ -96,9 +98,18 @@ const mark = entity("mark", {
     .onDelete("setNull"),
 }).rules(plain);
 const bill = entity("bill", { note: belongsTo(() => note).onDelete("restrict") }).rules(plain);
+const memo = entity("memo", {
+  text: string.unique(),
+  folder: belongsTo(() => folder).onDelete("cascade"),
+  deletedAt: datetime.optional(),
+})
+  .timestamps(false)
+  .softDelete()
+  .rules({ read: ["everyone"], update: [ofMember], delete: [ofMember] })
+  .actions({ restore: restoreAction() });
 const label = entity("label", { notes: manyToMany(() => note) }).rules(plain);
 const badge = entity("badge", { name: string }).rules(plain);
-const entities = [folder, access, note, comment, reaction, mark, bill, label, badge, page, shelf, draft, group];
+const entities = [folder, access, note, comment, reaction, mark, bill, label, badge, page, shelf, draft, group, memo];
 
 const POSTGRES = SQL_DATABASES.filter(([name]) => name === "PostgreSQL");
 
@@ -195,6 +206,15 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     const { status } = await create(method, path, body, `select 1 from "folder" where "id" = 'f' for update`);
     expect([status, await app.api.driver.count("note", {})]).toEqual([403, 0]);
   });
+  it("is decided again before a deleted record takes its unique value back", async () => {
+    await app.api.asSystem().memo.create({ id: "m", text: "late", folderId: "f", deletedAt: new Date() });
+    const held = `insert into "memo" ("id", "text", "folderId") values ('q', 'late', 'f')`;
+    expect(await create("POST", "/api/memos/m/restore", undefined, held)).toMatchObject({ status: 404 });
+    expect(await app.api.driver.count("memo", { deletedAt: null })).toBe(0);
+    await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
+    expect(await app.as({ id: "ann" }).request("POST", "/api/memos/m/restore")).toMatchObject({ status: 200 });
+  });
+
   describe("and others are changed with it", () => {
     beforeEach(async () => {
       const system = app.api.asSystem();
