@@ -136,7 +136,7 @@ const kinds: readonly PageKind[] = [
     title: "Errors",
     intro: "Classes, builders and the answer an error becomes. What each code means is in [Error codes](../errors.md).",
     of: "keelson",
-    files: ["kernel/errors/", "entity/keelson-error.ts"],
+    files: ["kernel/errors/", "entity/base/keelson-error.ts"],
   },
   {
     id: "logging-and-names",

@@ -1,6 +1,6 @@
 import type { InferCreate, InferRecord, InferUpdate } from "../entity/index.ts";
 import type { CallOptions, TypedApp } from "./client-options.ts";
-import { badCall, encode } from "./client-routes.ts";
+import { badCall, encode, idText } from "./client-routes.ts";
 import {
   type Answer,
   expectJson,
@@ -76,8 +76,8 @@ export class BatchWriter {
   entity(name: string): BatchEntity<unknown> {
     const collection = this.#pathOf(name);
     const record = (id: string): string => {
-      if (typeof id !== "string" || id === "") throw badCall("An id is needed");
-      return `${collection}/${this.#places.get(id) ?? encode(id)}`;
+      const text = idText(id);
+      return `${collection}/${this.#places.get(text) ?? encode(text)}`;
     };
     return Object.freeze({
       create: (body: unknown) => this.#add({ method: "POST", path: collection, body }),

@@ -81,9 +81,16 @@ function actionRoute(
   };
 }
 
+/** The text of an id; those of whole numbers are numbers in responses. @throws KeelsonClientError without an id */
+export function idText(id: unknown): string {
+  const text = typeof id === "number" ? String(id) : id;
+  if (typeof text !== "string" || text === "") throw badCall("An id is needed");
+  return text;
+}
+
 /** An id as one segment of a path. @throws KeelsonClientError when a call on one record has no id */
-export function segmentOf(id: unknown): string {
-  if (typeof id !== "string" || id === "") throw badCall("An id is needed");
+export function segmentOf(given: unknown): string {
+  const id = idText(given);
   // URLs drop these segments in any spelling, which would change the address.
   if (id === "." || id === "..") throw badCall('"." and ".." cannot be in a path');
   try {

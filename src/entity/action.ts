@@ -1,6 +1,6 @@
+import type { Metadata } from "./base/metadata.ts";
 import type { AnyEntity } from "./entity-definition.ts";
 import type { AnyField } from "./field-modifiers.ts";
-import type { Metadata } from "./metadata.ts";
 import type { RuleRef } from "./rule-ref.ts";
 
 type Row = Record<string, unknown>;

@@ -1,5 +1,5 @@
+import { ConfigurationError } from "./base/keelson-error.ts";
 import type { ColumnDefinition } from "./entity-definition.ts";
-import { ConfigurationError } from "./keelson-error.ts";
 import {
   blindIndexKind,
   compositeIdKind,

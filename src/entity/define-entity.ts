@@ -1,6 +1,6 @@
+import { ConfigurationError } from "./base/keelson-error.ts";
 import { columnsOf, hiddenColumns } from "./columns.ts";
 import type { AnyEntity, ColumnDefinition, FieldMap } from "./entity-definition.ts";
-import { ConfigurationError } from "./keelson-error.ts";
 import type { FieldDefinition, RuleObject } from "./kinds/kind.ts";
 import { problemsOf } from "./problems.ts";
 import type { RelationDefinition } from "./relation.ts";

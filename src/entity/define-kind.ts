@@ -1,7 +1,7 @@
 import type { ZodType } from "zod";
+import { ConfigurationError } from "./base/keelson-error.ts";
 import { field } from "./field.ts";
 import type { ScalarField } from "./field-modifiers.ts";
-import { ConfigurationError } from "./keelson-error.ts";
 import {
   bigintKind,
   boolKind,

@@ -1,7 +1,7 @@
+import type { GivenMetadata } from "./base/metadata.ts";
 import type { AnyField, FieldFlag } from "./field-modifiers.ts";
 import type { JsonPath } from "./kinds/json.ts";
 import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
-import type { GivenMetadata } from "./metadata.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
 
 /** The four kinds of access that rules are about. */

@@ -1,4 +1,6 @@
 import type { ActionLike } from "./action.ts";
+import { ConfigurationError } from "./base/keelson-error.ts";
+import { type Metadata, withMetadata } from "./base/metadata.ts";
 import { columnsOf, type KeptColumns, type TimestampColumns } from "./columns.ts";
 import { asKept, defineEntity, definitionOf, rulesOfActions } from "./define-entity.ts";
 import type {
@@ -13,10 +15,8 @@ import type {
 } from "./entity-definition.ts";
 import type { AnyField } from "./field-modifiers.ts";
 import type { InferEntityData } from "./infer.ts";
-import { ConfigurationError } from "./keelson-error.ts";
 import { idKind, idKindOf } from "./kinds/index.ts";
 import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
-import { type Metadata, withMetadata } from "./metadata.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
 import { ruleName, ruleObjectsOf } from "./rule-ref.ts";
 

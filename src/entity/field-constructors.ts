@@ -1,6 +1,6 @@
+import { ConfigurationError } from "./base/keelson-error.ts";
 import { field } from "./field.ts";
 import type { EnumField, ExactField, Field, NumberField, ScalarField, StringField } from "./field-modifiers.ts";
-import { ConfigurationError } from "./keelson-error.ts";
 import {
   bigintKind,
   boolKind,

@@ -1,5 +1,5 @@
+import type { Metadata } from "./base/metadata.ts";
 import type { FieldDefinition } from "./kinds/kind.ts";
-import type { Metadata } from "./metadata.ts";
 import type { RuleRef } from "./rule-ref.ts";
 import type { SearchOptions } from "./search-words.ts";
 

@@ -1,8 +1,8 @@
+import { ConfigurationError } from "./base/keelson-error.ts";
+import { withMetadata } from "./base/metadata.ts";
 import type { AnyField } from "./field-modifiers.ts";
-import { ConfigurationError } from "./keelson-error.ts";
 import { arrayKind } from "./kinds/array.ts";
 import { type Bound, type FieldDefinition, type FieldKind, plainField, type TextChange } from "./kinds/kind.ts";
-import { withMetadata } from "./metadata.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 import type { SearchOptions } from "./search-words.ts";
 

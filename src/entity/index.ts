@@ -7,6 +7,8 @@ export type {
   PlainAction,
   PlainActionContext,
 } from "./action.ts";
+export { ConfigurationError, isKeelsonError, KeelsonError } from "./base/keelson-error.ts";
+export type { Metadata } from "./base/metadata.ts";
 export { blindIndexOf, canHold, foreignKeyOf, newDefault, publishedFields } from "./columns.ts";
 export { extendEntity } from "./define-entity.ts";
 export { defineKind } from "./define-kind.ts";
@@ -79,10 +81,10 @@ export type {
 } from "./infer-query.ts";
 export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 export { jsonText } from "./json-text.ts";
-export { ConfigurationError, isKeelsonError, KeelsonError } from "./keelson-error.ts";
 export {
   changedText,
   composeId,
+  datetimeKind,
   idParts,
   isJsonValue,
   isStorableText,
@@ -103,7 +105,6 @@ export {
   plainField,
 } from "./kinds/kind.ts";
 export { isOperator, OPERATORS, type OperandForm, type Operator, operandOf, SUFFIXES } from "./kinds/operators.ts";
-export type { Metadata } from "./metadata.ts";
 export { createModel, type EntityModel, reachesOwnKind, referring } from "./model.ts";
 export { isFreeName } from "./problems.ts";
 export {

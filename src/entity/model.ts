@@ -1,6 +1,6 @@
+import { type ConfigurationError, isKeelsonError } from "./base/keelson-error.ts";
 import { resolveEntity } from "./entity.ts";
 import type { AnyEntity } from "./entity-definition.ts";
-import { type ConfigurationError, isKeelsonError } from "./keelson-error.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
 import { type ResolvedRelation, resolveRelation } from "./resolve-relation.ts";
 

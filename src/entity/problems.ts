@@ -136,7 +136,7 @@ function renameProblems({ name, renamedFrom, columns, relations }: AnyEntity, me
 }
 
 /** Types whose values are the same texts in every database. */
-const PARTS: ReadonlySet<string> = new Set(["String", "Int", "BigInt", "Uuid", "Date"]);
+const PARTS: ReadonlySet<string> = new Set(["String", "Int", "BigInt", "Uuid", "Date", "Enum"]);
 
 /** An id that consists of other columns, which every record has. */
 function idProblems({ name, columns }: AnyEntity): string[] {
@@ -149,7 +149,9 @@ function idProblems({ name, columns }: AnyEntity): string[] {
     ({ field }) => field?.readable !== undefined || field?.omit || field?.password || field?.encrypted,
   );
   return [
-    ...unfit.map((part) => `${at}: "${part.name}" must be a required text, whole number, UUID, date or foreign key`),
+    ...unfit.map(
+      (part) => `${at}: "${part.name}" must be a required text, whole number, UUID, date, enum or foreign key`,
+    ),
     ...hidden.map((part) => `${at}: "${part.name}" is hidden from some callers, and every id would show it`),
   ];
 }

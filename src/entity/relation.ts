@@ -1,5 +1,5 @@
+import { type GivenMetadata, type Metadata, withMetadata } from "./base/metadata.ts";
 import type { AnyEntity } from "./entity-definition.ts";
-import { type GivenMetadata, type Metadata, withMetadata } from "./metadata.ts";
 
 /** The types of relations. */
 export type RelationType = "belongsTo" | "hasMany" | "hasOne" | "manyToMany";

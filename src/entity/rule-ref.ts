@@ -1,4 +1,4 @@
-import { ConfigurationError } from "./keelson-error.ts";
+import { ConfigurationError } from "./base/keelson-error.ts";
 import type { RuleObject } from "./kinds/kind.ts";
 
 /** A rule as definitions refer to it: its name, or an object with a name. */

@@ -1,8 +1,8 @@
 import { type AnyEntity, ConfigurationError, type EntityModel } from "../entity/index.ts";
 import { isPromiseLike } from "../kernel/index.ts";
+import type { Plugin, PluginContext } from "./gate-plugin.ts";
 import type { OperationScope } from "./operation/operation-scope.ts";
-import type { Plugin, PluginContext } from "./plugin.ts";
-import type { Driver } from "./statement/driver.ts";
+import type { Driver } from "./statement/driver-port.ts";
 
 /** Something in a definition that only a plugin can do. */
 export interface Feature {

@@ -22,17 +22,17 @@ import { createStamps, type DeclaredStamp } from "./change/stamps.ts";
 import { compileClients, type EntityClient } from "./client/in-process-client.ts";
 import { entitiesWith } from "./entity-schema.ts";
 import { layerDriver, missingFeatures } from "./features.ts";
+import type { Plugin, PluginConfig, PluginContext } from "./gate-plugin.ts";
 import { HOOK_NAMES, type HookMap } from "./operation/hook-map.ts";
-import { defaultIds, type IdGenerator } from "./operation/ids.ts";
+import { defaultIds, type IdGenerator } from "./operation/new-ids.ts";
 import type { OperationScope } from "./operation/operation-scope.ts";
 import type { DeclaredPolicy } from "./operation/policy.ts";
 import type { Route } from "./operation/route.ts";
 import { compileRuntime, type GateScope, tracerOf } from "./operation/runtime.ts";
-import type { Plugin, PluginConfig, PluginContext } from "./plugin.ts";
 import { presentError, toJson } from "./record/serialize.ts";
 import { taggingDriver } from "./record/tag-record.ts";
 import { RequestScope } from "./run/request-scope.ts";
-import type { Driver } from "./statement/driver.ts";
+import type { Driver } from "./statement/driver-port.ts";
 
 /** What the gate guards, and where it is stored. */
 export interface GateOptions {

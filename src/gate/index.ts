@@ -39,6 +39,14 @@ export { HIGHLIGHTS, isSearchable, RANK } from "./condition/search.ts";
 export { endpoint } from "./endpoint.ts";
 export { schemaFromEntities } from "./entity-schema.ts";
 export { type App, type AppOptions, createApp } from "./gate.ts";
+export {
+  createPlugin,
+  createPluginFactory,
+  type Plugin,
+  type PluginContext,
+  PluginList,
+  type PluginOptions,
+} from "./gate-plugin.ts";
 export type {
   HookFunction,
   HookMap,
@@ -49,7 +57,6 @@ export type {
   RouteAuthorization,
   RouteCall,
 } from "./operation/hook-map.ts";
-export { defaultIds, type IdGenerator } from "./operation/ids.ts";
 export {
   baseMask,
   type FieldMask,
@@ -59,6 +66,7 @@ export {
   ShownRecords,
 } from "./operation/mask.ts";
 export { isNestedWrite } from "./operation/nested-write.ts";
+export { defaultIds, type IdGenerator } from "./operation/new-ids.ts";
 export type {
   AggregateQuery,
   Decision,
@@ -89,14 +97,6 @@ export {
   type RouteReader,
 } from "./operation/route-description.ts";
 export { type Tracer, tracerOf } from "./operation/runtime.ts";
-export {
-  createPlugin,
-  createPluginFactory,
-  type Plugin,
-  type PluginContext,
-  PluginList,
-  type PluginOptions,
-} from "./plugin.ts";
 export {
   type AskField,
   FieldChecks,
@@ -154,7 +154,7 @@ export type {
   FindManyQuery,
   SortKey,
   TransactionOptions,
-} from "./statement/driver.ts";
+} from "./statement/driver-port.ts";
 export { foldRecords } from "./statement/fold-records.ts";
 export { columnOf, decodeCursor, encodeCursor, keysetCondition, totalOrder } from "./statement/keyset.ts";
 export {

@@ -1,4 +1,4 @@
-import { ConfigurationError, isKeelsonError } from "../entity/keelson-error.ts";
+import { ConfigurationError, isKeelsonError } from "../entity/base/keelson-error.ts";
 import type { ServiceDefinition } from "./container/create-service.ts";
 import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./container/service-container.ts";
 import { HookRegistry } from "./hooks/hook-registry.ts";

@@ -1,20 +1,20 @@
 import jsonServerProvider from "ra-data-json-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Blog, serveBlog } from "./blog.ts";
-
-let blog: Blog;
-let provider: ReturnType<typeof jsonServerProvider>;
-beforeAll(async () => {
-  blog = await serveBlog();
-  provider = jsonServerProvider(blog.url);
-});
-afterAll(() => blog.close());
+import { type Blog, ID_KINDS, serveBlog } from "./blog.ts";
 
 const FIRST = { page: 1, perPage: 10 };
 const BY_ID = { field: "id", order: "ASC" } as const;
 const titles = (records: readonly { title?: string }[]): (string | undefined)[] => records.map(({ title }) => title);
 
-describe("ra-data-json-server, unmodified", () => {
+describe.each(ID_KINDS)("ra-data-json-server, unmodified, with ids of the kind %s", (kind) => {
+  let blog: Blog;
+  let provider: ReturnType<typeof jsonServerProvider>;
+  beforeAll(async () => {
+    blog = await serveBlog(kind);
+    provider = jsonServerProvider(blog.url);
+  });
+  afterAll(() => blog.close());
+
   it("lists, sorts, pages and counts", async () => {
     const { data, total } = await provider.getList("posts", {
       pagination: { page: 2, perPage: 10 },
@@ -30,7 +30,7 @@ describe("ra-data-json-server, unmodified", () => {
       (await provider.getList("posts", { pagination: FIRST, sort: BY_ID, filter })).total;
     expect(await list({ published: true })).toBe(15);
     expect(await list({ views_gte: 100, views_lt: 200 })).toBe(10);
-    expect(await list({ authorId: ["ann", "bob"] })).toBe(30);
+    expect(await list({ authorId: [blog.ann, blog.bob] })).toBe(30);
     expect(await list({ author: { name_like: "bo" } })).toBe(10);
     expect(await list({ q: "post 0" })).toBe(9);
   });
@@ -53,22 +53,29 @@ describe("ra-data-json-server, unmodified", () => {
     });
     expect(data[0]).toMatchObject({ author: { name: "Ann" } });
     expect(data[0]?.comments).toHaveLength(12);
-    expect((await provider.getOne("posts", { id: "post-30", meta: { embed: "author" } })).data).toMatchObject({
+    expect(
+      (await provider.getOne("posts", { id: blog.posts[29] as string, meta: { embed: "author" } })).data,
+    ).toMatchObject({
       author: { name: "Bob" },
     });
   });
 
   it("gets one, and many by id", async () => {
-    expect((await provider.getOne("posts", { id: "post-07" })).data).toMatchObject({ id: "post-07", title: "Post 07" });
-    const ids = Array.from({ length: 30 }, (_, i) => `post-${String(i + 1).padStart(2, "0")}`);
+    expect((await provider.getOne("posts", { id: blog.posts[6] as string })).data).toMatchObject({
+      id: blog.posts[6],
+      title: "Post 07",
+    });
+    const ids = [...blog.posts] as string[];
     expect((await provider.getMany("posts", { ids })).data).toHaveLength(30);
-    expect(titles((await provider.getMany("posts", { ids: ["post-03", "gone"] })).data)).toEqual(["Post 03"]);
+    expect(titles((await provider.getMany("posts", { ids: [blog.posts[2] as string, blog.gone] })).data)).toEqual([
+      "Post 03",
+    ]);
   });
 
   it("gets what refers to a record", async () => {
     const params = {
       target: "postId",
-      id: "post-01",
+      id: blog.posts[0] as string,
       pagination: { page: 2, perPage: 5 },
       sort: { field: "text", order: "ASC" } as const,
       filter: {},
@@ -81,12 +88,14 @@ describe("ra-data-json-server, unmodified", () => {
   });
 
   it("creates, updates with the whole record, and deletes", async () => {
-    const created = (await provider.create("posts", { data: { title: "Written by a client", authorId: "ann" } })).data;
-    expect(created).toMatchObject({ id: expect.any(String), title: "Written by a client", views: 0 });
+    const created = (
+      await provider.create("posts", { data: { ...blog.ids(), title: "Written by a client", authorId: blog.ann } })
+    ).data;
+    expect(created).toMatchObject({ id: expect.anything(), title: "Written by a client", views: 0 });
     const updated = (
       await provider.update("posts", { id: created.id, data: { ...created, title: "Changed" }, previousData: created })
     ).data;
-    expect(updated).toMatchObject({ id: created.id, title: "Changed", authorId: "ann" });
+    expect(updated).toMatchObject({ id: created.id, title: "Changed", authorId: blog.ann });
     expect((await provider.delete("posts", { id: created.id, previousData: updated })).data).toMatchObject({
       id: created.id,
     });
@@ -94,17 +103,21 @@ describe("ra-data-json-server, unmodified", () => {
   });
 
   it("sends back a record with its embedded ones", async () => {
-    const { data } = await provider.getOne("posts", { id: "post-01", meta: { embed: "author,comments" } });
+    const { data } = await provider.getOne("posts", {
+      id: blog.posts[0] as string,
+      meta: { embed: "author,comments" },
+    });
     const updated = (
-      await provider.update("posts", { id: "post-01", data: { ...data, views: 11 }, previousData: data })
+      await provider.update("posts", { id: blog.posts[0] as string, data: { ...data, views: 11 }, previousData: data })
     ).data;
-    expect(updated).toMatchObject({ views: 11, authorId: "ann" });
+    expect(updated).toMatchObject({ views: 11, authorId: blog.ann });
   });
 
   it("updates and deletes many", async () => {
     const ids = await Promise.all(
       ["One", "Two"].map(
-        async (title) => (await provider.create("posts", { data: { title, authorId: "bob" } })).data.id,
+        async (title) =>
+          (await provider.create("posts", { data: { ...blog.ids(), title, authorId: blog.bob } })).data.id,
       ),
     );
     expect((await provider.updateMany("posts", { ids, data: { published: true } })).data).toEqual(ids);
@@ -117,7 +130,9 @@ describe("ra-data-json-server, unmodified", () => {
   });
 
   it("shows messages at the fields they are about", async () => {
-    await expect(provider.create("posts", { data: { title: "x", authorId: "ann" } })).rejects.toMatchObject({
+    await expect(
+      provider.create("posts", { data: { ...blog.ids(), title: "x", authorId: blog.ann } }),
+    ).rejects.toMatchObject({
       status: 400,
       message: "Validation failed",
       body: { errors: { title: "must be at least 3 characters" } },

@@ -1,14 +1,6 @@
 import dataProvider from "@refinedev/simple-rest";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Blog, serveBlog } from "./blog.ts";
-
-let blog: Blog;
-let provider: ReturnType<typeof dataProvider>;
-beforeAll(async () => {
-  blog = await serveBlog();
-  provider = dataProvider(blog.url);
-});
-afterAll(() => blog.close());
+import { type Blog, ID_KINDS, serveBlog } from "./blog.ts";
 
 interface Post {
   readonly id: string;
@@ -17,7 +9,15 @@ interface Post {
   readonly published: boolean;
 }
 
-describe("@refinedev/simple-rest, unmodified", () => {
+describe.each(ID_KINDS)("@refinedev/simple-rest, unmodified, with ids of the kind %s", (kind) => {
+  let blog: Blog;
+  let provider: ReturnType<typeof dataProvider>;
+  beforeAll(async () => {
+    blog = await serveBlog(kind);
+    provider = dataProvider(blog.url);
+  });
+  afterAll(() => blog.close());
+
   it("lists, sorts, pages and counts", async () => {
     const { data, total } = await provider.getList<Post>({
       resource: "posts",
@@ -35,37 +35,42 @@ describe("@refinedev/simple-rest, unmodified", () => {
   });
 
   it.each([
-    [[{ field: "published", operator: "eq", value: true }], 15],
-    [[{ field: "authorId", operator: "ne", value: "ann" }], 10],
-    [
-      [
-        { field: "views", operator: "gte", value: 100 },
-        { field: "views", operator: "lte", value: 200 },
-      ],
-      11,
-    ],
-    [[{ field: "title", operator: "contains", value: "post 1" }], 10],
-    [[{ field: "id", operator: "in", value: ["post-01", "post-02"] }], 2],
-    [[{ field: "q", operator: "eq", value: "30" }], 1],
-  ] as const)("filters by %j", async (filters, expected) => {
-    expect((await provider.getList({ resource: "posts", filters: [...filters] as never })).total).toBe(expected);
+    ["published", "eq", (): unknown => true, 15],
+    ["authorId", "ne", (): unknown => blog.ann, 10],
+    ["views", "gte", (): unknown => 100, 21],
+    ["title", "contains", (): unknown => "post 1", 10],
+    ["id", "in", (): unknown => blog.posts.slice(0, 2), 2],
+    ["q", "eq", (): unknown => "30", 1],
+  ] as const)("filters by %s %s", async (field, operator, value, expected) => {
+    const filters = [{ field, operator, value: value() }];
+    expect((await provider.getList({ resource: "posts", filters: filters as never })).total).toBe(expected);
+  });
+
+  it("filters by several conditions on one field", async () => {
+    const filters = [
+      { field: "views", operator: "gte", value: 100 },
+      { field: "views", operator: "lte", value: 200 },
+    ] as const;
+    expect((await provider.getList({ resource: "posts", filters: [...filters] })).total).toBe(11);
   });
 
   it("gets one, and many by id", async () => {
-    expect((await provider.getOne<Post>({ resource: "posts", id: "post-07" })).data.title).toBe("Post 07");
-    const ids = Array.from({ length: 30 }, (_, i) => `post-${String(i + 1).padStart(2, "0")}`);
+    expect((await provider.getOne<Post>({ resource: "posts", id: blog.posts[6] as string })).data.title).toBe(
+      "Post 07",
+    );
+    const ids = [...blog.posts] as string[];
     expect((await provider.getMany?.({ resource: "posts", ids }))?.data).toHaveLength(30);
   });
 
   it("gets what refers to a record", async () => {
-    const filters = [{ field: "postId", operator: "eq", value: "post-01" } as const];
+    const filters = [{ field: "postId", operator: "eq", value: blog.posts[0] as string } as const];
     expect(
       (await provider.getList({ resource: "comments", filters, pagination: { currentPage: 3, pageSize: 5 } })).data,
     ).toHaveLength(2);
   });
 
   it("creates, updates with PATCH and deletes", async () => {
-    const variables = { title: "Written by a client", authorId: "ann" };
+    const variables = { ...blog.ids(), title: "Written by a client", authorId: blog.ann };
     const { id } = (await provider.create<Post, typeof variables>({ resource: "posts", variables })).data;
     const updated = (
       await provider.update<Post, { views: number }>({ resource: "posts", id: id as string, variables: { views: 5 } })
@@ -82,7 +87,7 @@ describe("@refinedev/simple-rest, unmodified", () => {
 
   it("updates and deletes many, one by one as its hooks do", async () => {
     const create = (title: string) =>
-      provider.create<Post, object>({ resource: "posts", variables: { title, authorId: "bob" } });
+      provider.create<Post, object>({ resource: "posts", variables: { ...blog.ids(), title, authorId: blog.bob } });
     const ids = (await Promise.all(["One", "Two"].map(create))).map(({ data }) => data.id as string);
     await Promise.all(ids.map((id) => provider.update({ resource: "posts", id, variables: { published: true } })));
     expect(
@@ -93,7 +98,7 @@ describe("@refinedev/simple-rest, unmodified", () => {
   });
 
   it("shows the message of an error", async () => {
-    const variables = { title: "x", authorId: "ann" };
+    const variables = { title: "x", authorId: blog.ann };
     await expect(provider.create({ resource: "posts", variables })).rejects.toMatchObject({
       statusCode: 400,
       message: "Validation failed",

@@ -26,7 +26,7 @@ testDriver("the page's", async (entities) => {
 
 describe("docs/guides/write-a-driver.md", () => {
   it("names everything that a port has, and all that a driver may be able to do", () => {
-    const file = "src/gate/statement/driver.ts";
+    const file = "src/gate/statement/driver-port.ts";
     expect(columnOf(page.text, "The port").sort()).toEqual(membersOf(file, "DriverPort").sort());
     expect(columnOf(page.text, "Capabilities").sort()).toEqual(membersOf(file, "DriverCapabilities").sort());
   });
@@ -88,7 +88,9 @@ describe("docs/guides/write-a-driver.md", () => {
     expect(named.slice(0, 3).sort()).toEqual(
       membersOf("src/gate/statement/with-middleware.ts", "MiddlewareOptions").sort(),
     );
-    expect(membersOf("src/gate/statement/driver.ts", "DriverPort")).toEqual(expect.arrayContaining(named.slice(3)));
+    expect(membersOf("src/gate/statement/driver-port.ts", "DriverPort")).toEqual(
+      expect.arrayContaining(named.slice(3)),
+    );
   });
 
   it("is no driver as a copy", () => {

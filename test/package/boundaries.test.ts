@@ -92,9 +92,9 @@ const ALLOWED: readonly (readonly [file: string, line: string])[] = [
   ["src/kernel/two.ts", 'export { one } from "./one.ts";\nexport const two = 2;'],
   [
     "src/kernel/index.ts",
-    'import type { KeelsonError } from "../entity/keelson-error.ts";\nexport type Thrown = KeelsonError;',
+    'import type { KeelsonError } from "../entity/base/keelson-error.ts";\nexport type Thrown = KeelsonError;',
   ],
-  ["src/entity/keelson-error.ts", "export class KeelsonError extends Error {}"],
+  ["src/entity/base/keelson-error.ts", "export class KeelsonError extends Error {}"],
   ["src/gate/index.ts", 'import "../kernel/index.ts";\nimport "../entity/index.ts";\nexport const gate = 1;'],
   ["src/gate/right/two.ts", "export const two = 2;"],
   ["src/gate/left/one.ts", 'import type { two } from "../right/two.ts";\nexport type Two = typeof two;'],

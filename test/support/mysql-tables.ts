@@ -57,7 +57,7 @@ function foreignKey(table: string, column: string, target: string, action: strin
 }
 
 function modelStatements(
-  { name, fields, uniqueIndexes }: Model,
+  { name, fields, uniqueIndexes, primaryKey }: Model,
   { indexes, enums }: Datamodel,
   collation: string,
 ): string[] {
@@ -81,7 +81,7 @@ function modelStatements(
           .map((part) => `${named(part.name)}${"length" in part && part.length ? `(${part.length})` : ""}`)
           .join(", ")})`,
     ),
-    "PRIMARY KEY (`id`)",
+    `PRIMARY KEY (${list(primaryKey?.fields ?? ["id"])})`,
   ];
   return [`CREATE TABLE ${named(name)} (${lines.join(", ")}) DEFAULT CHARACTER SET utf8mb4 COLLATE ${collation}`];
 }

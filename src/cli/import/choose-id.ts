@@ -16,7 +16,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["text", "caller"],
 ]);
 /** Constructors of columns that an id may consist of. */
-const PARTS: ReadonlySet<string> = new Set(["string", "text", "int", "bigint", "uuid", "date"]);
+const PARTS: ReadonlySet<string> = new Set(["string", "text", "int", "bigint", "uuid", "date", "enums"]);
 
 /** Chooses what identifies the rows of a table: its key, or else a unique column; of a view, a column called "id". */
 export function chooseId(table: TableShape, fieldOf: (column: TableColumn) => FieldCode | undefined): ChosenId {

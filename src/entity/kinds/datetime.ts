@@ -85,6 +85,7 @@ export const datetimeKind: FieldKind<Date> = Object.freeze<FieldKind<Date>>({
       .meta({ type: "string", format: "date-time" }),
   // Databases have microseconds, too.
   next: (date) => (date.getTime() < LATEST ? new Date(date.getTime() + 1) : undefined),
+  bounds: Object.freeze([new Date(EARLIEST), new Date(LATEST)] as const),
   compare: (a, b) => a.getTime() - b.getTime(),
   toWire: toIsoText,
   unescaped: true,

@@ -9,7 +9,7 @@ const DIGEST = { scalar: "String", native: { postgresql: "VarChar(64)", mysql: "
  * A kind as it is stored encrypted: input and output are the kind's own, the column is TEXT and has no order.
  * Conditions may hold values of the kind, which are found by a blind index, or the stored text itself.
  */
-export function encryptedKind({ values: _, item: __, ...kind }: FieldKind): FieldKind {
+export function encryptedKind({ values: _, item: __, next: ___, bounds: ____, ...kind }: FieldKind): FieldKind {
   return Object.freeze<FieldKind>({
     ...kind,
     column: TEXT,

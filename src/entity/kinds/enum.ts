@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../keelson-error.ts";
+import { ConfigurationError } from "../base/keelson-error.ts";
 import { type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
 import { compareText, stringSchema, textual, VARCHAR_255 } from "./string.ts";
 

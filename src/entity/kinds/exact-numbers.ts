@@ -69,6 +69,9 @@ export const bigintKind: FieldKind<bigint> = Object.freeze<FieldKind<bigint>>({
   toCell: String,
 });
 
+/** What NUMERIC of PostgreSQL has besides numbers, in its order. */
+const NO_NUMBERS: readonly string[] = Object.freeze(["-Infinity", "Infinity", "NaN"]);
+
 /** Digits that a decimal has at most: MySQL takes no more. */
 export const MOST_DIGITS = 65;
 
@@ -141,6 +144,12 @@ function textualDecimal(column: FieldKind["column"], read: Read<string>, pattern
   });
 }
 
+/** Where a text is among the decimals: 0 for all numbers, which have an order of their own. */
+function placeOf(text: string): number {
+  const place = NO_NUMBERS.indexOf(text);
+  return place === 0 ? -1 : place === -1 ? 0 : place;
+}
+
 /** A number as it was written, where no digit can have been lost. */
 function exactText(value: number): string | undefined {
   const text = String(value);
@@ -148,6 +157,8 @@ function exactText(value: number): string | undefined {
 }
 
 function compareDecimals(a: string, b: string): number {
+  const [one, other] = [placeOf(a), placeOf(b)];
+  if (one !== 0 || other !== 0) return one - other;
   const [[whole = "", part = ""], [otherWhole = "", otherPart = ""]] = [a.split("."), b.split(".")];
   const scale = Math.max(part.length, otherPart.length);
   return compareBigints(

@@ -1,5 +1,5 @@
 import type { ZodType } from "zod";
-import type { GivenMetadata } from "../metadata.ts";
+import type { GivenMetadata } from "../base/metadata.ts";
 import type { Operator } from "./operators.ts";
 
 /** A value parsed from text, or the reason why it cannot be parsed. */
@@ -68,6 +68,11 @@ export interface FieldKind<T = unknown> {
    * the last one. @default columns hold the kind's own values
    */
   next?(value: T): T | undefined;
+  /**
+   * The first and the last value, which stand for all that lies before and behind them in columns that were there before the
+   * app, such as an infinite date. @default columns hold no such values
+   */
+  readonly bounds?: readonly [first: T, last: T];
   /** The value that its column holds, where that is another one: a number for the text of an id. */
   toStored?(value: T): unknown;
   /** The value of what the column holds; with `toStored`. */

@@ -38,6 +38,12 @@ export const intKind: FieldKind<number> = Object.freeze<FieldKind<number>>({
   toCell: (value) => value,
 });
 
+/** As PostgreSQL sorts them: NaN is the greatest number, and equal to itself. */
+function compareFloats(a: number, b: number): number {
+  if (a === b) return 0;
+  return a < b || Number.isNaN(b) ? (Number.isNaN(a) ? 0 : -1) : 1;
+}
+
 /** A double-precision number; DOUBLE. Spec 2.2. */
 export const floatKind: FieldKind<number> = Object.freeze<FieldKind<number>>({
   name: "float",
@@ -51,7 +57,7 @@ export const floatKind: FieldKind<number> = Object.freeze<FieldKind<number>>({
   },
   accepts: (value): value is number => Number.isFinite(value),
   schema: (field) => bounded(z.number(FLOAT_MESSAGE), field),
-  compare: (a, b) => a - b,
+  compare: compareFloats,
   toCell: (value) => value,
 });
 

@@ -35,13 +35,16 @@ function written(
 const isoDate = z.iso.date();
 
 /** A day of the calendar, without a time and a zone: "2024-05-31"; DATE. The same text everywhere, so no time zone moves it. */
-export const dateKind: FieldKind<string> = written(
-  "date",
-  { scalar: "Date" },
-  (text) => (isoDate.safeParse(text).success && text >= "0001" ? text : undefined),
-  "must be a date that exists (2024-05-31)",
-  "date",
-);
+export const dateKind: FieldKind<string> = Object.freeze({
+  ...written(
+    "date",
+    { scalar: "Date" },
+    (text) => (isoDate.safeParse(text).success && text >= "0001" ? text : undefined),
+    "must be a date that exists (2024-05-31)",
+    "date",
+  ),
+  bounds: Object.freeze(["0001-01-01", "9999-12-31"] as const),
+});
 
 const TIME = /^((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3})0*)?)?$/;
 
@@ -51,10 +54,14 @@ function readTime(text: string): string | undefined {
   return `${minute}:${second}${Number(fraction) === 0 ? "" : `.${fraction.padEnd(3, "0")}`}`;
 }
 
-/** The time a millisecond later; "24:00:00" ends the day. */
-function nextTime(time: string): string {
+/** How PostgreSQL writes the end of a day. */
+const END_OF_DAY = "24:00:00";
+
+/** The time a millisecond later. */
+function nextTime(time: string): string | undefined {
+  if (time === END_OF_DAY) return undefined;
   const moment = new Date(`1970-01-01T${time}Z`).getTime() + 1;
-  return moment === 86_400_000 ? "24:00:00" : new Date(moment).toISOString().slice(11, 23);
+  return moment === 86_400_000 ? END_OF_DAY : new Date(moment).toISOString().slice(11, 23);
 }
 
 /** A time of day without a zone, to the millisecond: "09:30:00", "09:30:00.250"; TIME(3). */

@@ -1,7 +1,7 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import { describeError, type Hook, type Logger, runHooks } from "../../kernel/index.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 import { entityOf, isWrite } from "../statement/statement.ts";
 import { type Middleware, withMiddleware } from "../statement/with-middleware.ts";
 import type { ChangeListener, ChangeOptions, CommittedListener, RecordChange } from "./record-change.ts";

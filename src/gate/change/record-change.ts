@@ -2,7 +2,7 @@ import type { AnyEntity } from "../../entity/index.ts";
 import type { Principal } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 
 /** What happened to a record. */
 export type ChangeKind = "create" | "update" | "delete" | "link" | "unlink";

@@ -3,7 +3,7 @@ import { type Hook, runHooks } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 import { and, type Condition, compare, soleId } from "../condition/condition.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 import type { ChangePairs, Delete, Insert, Update, Written } from "../statement/statement.ts";
 import { type ChangeKind, causeOf, type RecordChange } from "./record-change.ts";
 import type { Following } from "./relations-to-follow.ts";

@@ -2,7 +2,7 @@ import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import { InternalError } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 import { type Middleware, withMiddleware } from "../statement/with-middleware.ts";
 import type { ChangeOptions } from "./record-change.ts";
 

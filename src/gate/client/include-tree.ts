@@ -2,7 +2,7 @@ import { isObject } from "../../entity/index.ts";
 import { BadRequestError, didYouMean } from "../../kernel/index.ts";
 import type { Where } from "../condition/condition.ts";
 import { INCLUDED, type Included, type IncludeTree } from "../operation/operation.ts";
-import type { SortKey } from "../statement/driver.ts";
+import type { SortKey } from "../statement/driver-port.ts";
 
 /** `"-createdAt"` as a key of an order. */
 export function sortKey(text: string): SortKey {

@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, idParts, type ResolvedRelation } from "../../entity/index.ts";
 import { passesTest, type Test } from "./passes-test.ts";
 
 export type { Test };
@@ -13,7 +13,7 @@ export type Compare = Marked & {
   readonly column: ColumnDefinition;
   readonly test: Test;
   readonly value: unknown;
-  /** The record that has the value, of which the database may keep more digits. */
+  /** The record that has the value, of which the database may keep more digits; a value that only it has is undefined. */
   readonly record?: { readonly entity: AnyEntity; readonly where: Condition };
 };
 
@@ -80,30 +80,58 @@ export function not(condition: Condition): Condition {
 
 /**
  * A comparison of a column with a value; `null` goes with `eq` only, a list with `in`. Where the column may hold values
- * between two of its kind, such as microseconds, those count as the first of the two, which is what records show.
+ * between two of its kind, such as microseconds, those count as the first of the two, which is what records show; values
+ * before the first one of the kind and behind the last one count as these.
  */
 export function compare(column: ColumnDefinition, test: Test, value: unknown): Condition {
   const { kind } = column;
-  const { next, values } = kind;
+  const { next, values, bounds } = kind;
+  const words = column.parts?.some((part) => part.kind.values !== undefined) === true;
+  if (words && value !== null && test !== "eq" && test !== "in") return compareParts(column.parts ?? [], test, value);
   if (values !== undefined && value !== null && test !== "eq" && test !== "in") {
     const passing = values.filter((one) => passesTest(kind, test, one, value));
+    // A word that only the database knows comes before all others.
+    if (column.existing === true && kind.column.words !== undefined && (test === "lt" || test === "lte")) {
+      const others = values.filter((one) => !passing.includes(one));
+      const some = not(compareExactly(column, "eq", null));
+      return others.length === 0 ? some : and([some, not(compareExactly(column, "in", others))]);
+    }
     return passing.length === 0 ? NEVER : compareExactly(column, "in", passing);
   }
-  if (column.existing !== true || next === undefined || value === null) return compareExactly(column, test, value);
+  const isAt = (bound: unknown): boolean => bound !== undefined && kind.compare(value, bound) === 0;
+  const isPlain = column.existing !== true || value === null || (next === undefined && bounds === undefined);
+  if (isPlain) return compareExactly(column, test, value);
   if (test === "in") return or((value as readonly unknown[]).map((one) => compare(column, "eq", one)));
-  const from = compareExactly(column, "gte", value);
-  const after = next(value);
-  const before = after === undefined ? not(compareExactly(column, "eq", null)) : compareExactly(column, "lt", after);
+  const any = not(compareExactly(column, "eq", null));
+  const isFirst = isAt(bounds?.[0]);
+  const after = next?.(value);
+  const isLast = next === undefined ? isAt(bounds?.[1]) : after === undefined;
+  const from = isFirst ? any : compareExactly(column, "gte", value);
+  const behind = next === undefined ? compareExactly(column, "gt", value) : compareExactly(column, "gte", after);
+  const upTo = next === undefined ? compareExactly(column, "lte", value) : compareExactly(column, "lt", after);
   switch (test) {
     case "eq":
-      return and([from, before]);
+      return next === undefined && !isFirst && !isLast
+        ? compareExactly(column, "eq", value)
+        : and([from, isLast ? any : upTo]);
+    case "gte":
+      return from;
     case "lte":
-      return before;
+      return isLast ? any : upTo;
     case "gt":
-      return after === undefined ? NEVER : compareExactly(column, "gte", after);
+      return isLast ? NEVER : behind;
     default:
-      return test === "gte" ? from : compareExactly(column, test, value);
+      return isFirst && test === "lt" ? NEVER : compareExactly(column, test, value);
   }
+}
+
+/** A comparison of an id part by part: what the database thinks of the order of words does not count. */
+function compareParts(parts: readonly ColumnDefinition[], test: Test, id: unknown): Condition {
+  const values = idParts(parts, String(id)) ?? [];
+  const equal = parts.map((part, index) => compare(part, "eq", values[index]));
+  const strict = test === "gt" || test === "gte" ? "gt" : "lt";
+  const branches = parts.map((part, index) => and([...equal.slice(0, index), compare(part, strict, values[index])]));
+  return or(test === strict ? branches : [...branches, and(equal)]);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { Principal } from "../../kernel/index.ts";
 import type { EntityRef, Row, Where } from "../condition/condition.ts";
 import type { ByteBudget } from "../statement/byte-budget.ts";
-import type { SortKey } from "../statement/driver.ts";
+import type { SortKey } from "../statement/driver-port.ts";
 import type { Find, JoinedFind } from "../statement/statement.ts";
 import type { Guard } from "./mask.ts";
 import type { Otherwise } from "./new-operation.ts";

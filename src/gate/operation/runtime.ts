@@ -11,10 +11,10 @@ import type {
 } from "../../kernel/index.ts";
 import type { EntityRef, Row } from "../condition/condition.ts";
 import { entityName, foundEntity } from "../statement/define-driver.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 import type { HookMap, HookOptions, MaskDraft } from "./hook-map.ts";
-import type { IdGenerator } from "./ids.ts";
 import { baseMask, type FieldMask } from "./mask.ts";
+import type { IdGenerator } from "./new-ids.ts";
 import { ACCESS, type Operation, type OperationInput, type OperationKind } from "./operation.ts";
 import type { OperationScope, ScopeApp } from "./operation-scope.ts";
 import { type DeclaredPolicy, policyHooks } from "./policy.ts";

@@ -1,9 +1,9 @@
 import { type AnyEntity, type ColumnDefinition, composeId, newDefault } from "../../entity/index.ts";
 import { type Clock, kMarked } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
-import type { IdGenerator } from "../operation/ids.ts";
+import type { IdGenerator } from "../operation/new-ids.ts";
 import type { Operation } from "../operation/operation.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 import type { JoinedFind } from "../statement/statement.ts";
 import { type Middleware, withMiddleware } from "../statement/with-middleware.ts";
 

@@ -14,7 +14,7 @@ import {
   type OperationQuery,
 } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
-import type { SortKey } from "../statement/driver.ts";
+import type { SortKey } from "../statement/driver-port.ts";
 import type { JoinedFind } from "../statement/statement.ts";
 import { checkPaths } from "./check-paths.ts";
 

@@ -14,7 +14,7 @@ import {
   related,
 } from "../condition/condition.ts";
 import { isUndecryptable, matches } from "../condition/matches.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 
 /**
  * Evaluates a condition on a record that is not stored yet: `ALWAYS`, `NEVER`, or what remains to be checked on the

@@ -2,7 +2,7 @@ import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import { RecordChangedError } from "../../kernel/index.ts";
 import { type Condition, looksAt, type Row, visitCondition } from "../condition/condition.ts";
 import { inTransaction, type MutableOperation, testsOf } from "../operation/new-operation.ts";
-import type { Driver, FindOptions } from "../statement/driver.ts";
+import type { Driver, FindOptions } from "../statement/driver-port.ts";
 
 /**
  * Runs the statement that changes or deletes the record. The record is locked first where a decision relied on values

@@ -12,7 +12,7 @@ import { joinsOf, tagRecords } from "../record/tag-record.ts";
 import { isWhere, observe } from "../requirement/passes.ts";
 import { missingOrDenied, recordDenied } from "../requirement/unmatched.ts";
 import { ByteBudget, countedBytes, LARGE, mostBytes } from "../statement/byte-budget.ts";
-import type { SortKey } from "../statement/driver.ts";
+import type { SortKey } from "../statement/driver-port.ts";
 import {
   decodeCursor,
   decodeOffset,
@@ -29,14 +29,15 @@ import { rankOf } from "./rank.ts";
 export async function runList(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
   const order = totalOrder(query.sort, entity);
-  const where = allPresent(query.where, decision.predicate, conditionUpTo(operation.requirements, "denied"));
+  const given = allPresent(query.where, decision.predicate, conditionUpTo(operation.requirements, "denied"));
+  const where = compileWhere(scope.app.model, entity, given);
   const { pageSize, maxOffset } = scope.app.limits;
   if (scope.store.capabilities.sortsRelated !== true && order.some(({ through }) => through !== undefined))
     throw new BadRequestError("This database is not sorted by fields of related records");
   const ranked = order.some(({ field }) => field === RANK) ? query.search : undefined;
   const after =
     query.after === undefined || ranked !== undefined ? query.position : decodeCursor(entity, order, query.after);
-  const position = after && keysetCondition(entity, order, after);
+  const position = after && keysetCondition(entity, order, after, where);
   const offset =
     ranked === undefined || query.after === undefined ? query.offset : decodeOffset(order, query.after, maxOffset);
   const limit = query.limit ?? pageSize;
@@ -46,7 +47,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const find: Find = {
     kind: "find",
     entity,
-    where: compileWhere(scope.app.model, entity, allPresent(where, position)),
+    where: position === undefined ? where : and([where, position]),
     sort: order,
     rank: ranked === undefined ? undefined : rankOf(entity, ranked, mask),
     limit,
@@ -67,7 +68,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
   if (last !== undefined && (operation.records.length === limit || isCut))
     operation.nextCursor =
       ranked === undefined
-        ? encodeCursor(order, await withRelated(operation, order, last))
+        ? encodeCursor(order, await withRelated(operation, order, last), entity)
         : encodeOffset(order, (offset ?? 0) + operation.records.length);
   // Pages with an offset would skip the records that were left out.
   if (isCut && operation.bytes === undefined && (query.offset !== undefined || operation.nextCursor === undefined))
@@ -148,6 +149,7 @@ async function readInPortions(operation: MutableOperation, mask: FieldMask, find
                 entity,
                 sort,
                 sort.map(({ field }) => last[field] ?? null),
+                find.where,
               ),
             ]),
             offset: undefined,

@@ -15,7 +15,7 @@ import { askedOfStored, meetsChanged, storedMeet, withoutRecord } from "../requi
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { deniedError, missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-unchanged.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 
 /** A statement on the one record; whether it matched. */
 type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolean>;

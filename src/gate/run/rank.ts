@@ -3,7 +3,7 @@ import { compare } from "../condition/condition.ts";
 import { begins, isRanked, RANK, searchedFields, wordsAsked, wordsColumn } from "../condition/search.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import type { OperationQuery } from "../operation/operation.ts";
-import type { SortKey } from "../statement/driver.ts";
+import type { SortKey } from "../statement/driver-port.ts";
 import type { Ranked } from "../statement/statement.ts";
 
 /**

@@ -27,7 +27,7 @@ import type { CompiledEntity, GateScope, OperationRuntime } from "../operation/r
 import { taggingDriver } from "../record/tag-record.ts";
 import { decide, mayUse } from "../requirement/decisions.ts";
 import { deniedError } from "../requirement/unmatched.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver } from "../statement/driver-port.ts";
 import { HeldInserts, NOT_HELD } from "../statement/held-inserts.ts";
 import { lateTransaction, OpenTransaction } from "../statement/late-transaction.ts";
 import { runOperation } from "./run-operation.ts";

@@ -2,7 +2,7 @@ import { type AnyEntity, type ColumnDefinition, MOST_OPEN_DIGITS } from "../../e
 import { BadRequestError } from "../../kernel/index.ts";
 import type { Condition, Row } from "../condition/condition.ts";
 import { type Bucket, bucketOf } from "./calendar.ts";
-import type { SortKey } from "./driver.ts";
+import type { SortKey } from "./driver-port.ts";
 
 /** What records are grouped by: the value of a column, or the part of the calendar that it falls into. */
 export interface GroupKey {
@@ -87,9 +87,12 @@ function scaleOf({ kind: { column } }: ColumnDefinition): number {
   return column.scale ?? (column.scalar === "Decimal" ? MOST_OPEN_DIGITS : 0);
 }
 
-/** A decimal as a whole number of its last digit. */
-export function toUnits(column: ColumnDefinition, value: unknown): bigint {
+const NO_NUMBER = /^(NaN|-?Infinity)$/;
+
+/** A decimal as a whole number of its last digit, or what PostgreSQL has besides numbers: NaN, Infinity. */
+export function toUnits(column: ColumnDefinition, value: unknown): bigint | number {
   const scale = scaleOf(column);
+  if (NO_NUMBER.test(String(value))) return Number(value);
   const [whole = "0", rest = ""] = String(value).split(".");
   return BigInt(`${whole}${rest.padEnd(scale, "0").slice(0, scale)}`);
 }
@@ -124,6 +127,7 @@ export function resultOf({ of, column }: Measure, part: Part): unknown {
   if (column === undefined) return part.count;
   if (part.count === 0) return null;
   if (of === "min" || of === "max") return part.extreme;
+  if (typeof part.sum === "number" && sumsOf(column) === "exact") return String(part.sum);
   const { scalar, scale: digits } = column.kind.column;
   const scale = scaleOf(column);
   const isOpen = digits === undefined;
@@ -136,6 +140,11 @@ export function resultOf({ of, column }: Measure, part: Part): unknown {
   const scaled = ((part.sum as bigint) * (isOpen ? 1n : 10n ** BigInt(MORE_DIGITS)) * 2n) / drop;
   // Half of the last digit is rounded away from zero, as databases do.
   return trimmed(fromUnits((scaled + (scaled < 0n ? -count : count)) / (count * 2n), more));
+}
+
+/** A sum of two. What is not a number stays so, whatever is added. */
+function addUp(one: number | bigint, other: number | bigint): number | bigint {
+  return typeof one === "bigint" && typeof other === "bigint" ? one + other : Number(one) + Number(other);
 }
 
 /** A group while its records are being put together. */
@@ -178,7 +187,7 @@ export class Fold {
       if (of === "min" || of === "max") {
         const order = part.count === 0 ? 0 : (column?.kind.compare(added.extreme, part.extreme) ?? 0);
         if (part.count === 0 || (of === "min" ? order < 0 : order > 0)) part.extreme = added.extreme;
-      } else part.sum = ((part.sum as bigint) + (added.sum as bigint)) as bigint;
+      } else part.sum = addUp(part.sum, added.sum);
       part.count += added.count;
     }
   }

@@ -34,7 +34,7 @@ import type {
   FindOptions,
   LinkOptions,
   TransactionOptions,
-} from "./driver.ts";
+} from "./driver-port.ts";
 import { streamByKeyset } from "./keyset.ts";
 import type { Execute, Pair } from "./statement.ts";
 

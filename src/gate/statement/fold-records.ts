@@ -15,7 +15,7 @@ export async function foldRecords(execute: Execute, statement: Aggregate): Promi
   const sort = [{ field: "id", direction: "asc" }] as const;
   const fold = new Fold(statement);
   for (let last: unknown; ; ) {
-    const further = last === undefined ? where : and([where, keysetCondition(entity, sort, [last])]);
+    const further = last === undefined ? where : and([where, keysetCondition(entity, sort, [last], where)]);
     const rows = await execute({ kind: "find", entity, where: further, select, sort, limit: PORTION });
     for (const row of rows) fold.record(row);
     if (rows.length < PORTION) return fold.rows();

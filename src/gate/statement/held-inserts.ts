@@ -2,7 +2,7 @@ import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import { InternalError } from "../../kernel/index.ts";
 import { type Condition, type Row, soleId, visitCondition } from "../condition/condition.ts";
 import { matchesAlone, needsOnly } from "../condition/matches.ts";
-import type { Driver } from "./driver.ts";
+import type { Driver } from "./driver-port.ts";
 import { type Find, type Insert, isWrite, type ResultOf, type Statement, type Written } from "./statement.ts";
 import { withMiddleware } from "./with-middleware.ts";
 

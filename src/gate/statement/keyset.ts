@@ -1,8 +1,18 @@
-import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, isObject } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
-import { and, type Condition, compare, compareExactly, not, or, type Row, related } from "../condition/condition.ts";
+import {
+  ALWAYS,
+  and,
+  type Condition,
+  compare,
+  compareExactly,
+  not,
+  or,
+  type Row,
+  related,
+} from "../condition/condition.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import type { SortKey } from "./driver.ts";
+import type { SortKey } from "./driver-port.ts";
 import type { Execute, Find } from "./statement.ts";
 
 /**
@@ -33,6 +43,26 @@ function signature(order: readonly SortKey[]): string {
   return order.map(({ field, direction }) => (direction === "desc" ? `-${field}` : field)).join(",");
 }
 
+/** In a cursor: the value that the record has in the database. */
+const STORED = Object.freeze({});
+
+/** Whether a record may have a value that only the database keeps, in a column of an existing table. */
+function mayBeStored(column: ColumnDefinition | undefined, { through }: SortKey): boolean {
+  return column?.existing === true && column.role !== "id" && through === undefined;
+}
+
+/** Whether a value is none of its column's kind: NaN, a time of 24:00, a word that the enum does not have. */
+function isForeign(entity: AnyEntity, key: SortKey, value: unknown): boolean {
+  const column = columnOf(entity, key);
+  if (value === null || !mayBeStored(column, key) || column?.kind.column.scalar === "DateTime") return false;
+  return column?.kind.accepts(value) === false;
+}
+
+/** Whether records may have no value: texts of SQLite that are no datetimes are read as null. */
+function mayBeNull({ optional, existing, kind }: ColumnDefinition, { through }: SortKey): boolean {
+  return optional || through !== undefined || (existing === true && kind.column.scalar === "DateTime");
+}
+
 /** Longer cursors would fit neither a header nor the URL they are sent back in. */
 const MAX_CURSOR = 2_048;
 
@@ -40,11 +70,12 @@ const MAX_CURSOR = 2_048;
  * The position of a record in an order, as opaque text. It holds nothing but values the caller was shown or sorted by;
  * undefined when those are too long for a URL.
  */
-export function encodeCursor(order: readonly SortKey[], row: Row): string | undefined {
-  const values = order.map(({ field }) => {
-    const value = row[field];
+export function encodeCursor(order: readonly SortKey[], row: Row, entity?: AnyEntity): string | undefined {
+  const values = order.map((key) => {
+    const value = row[key.field] ?? null;
+    if (entity !== undefined && isForeign(entity, key, value)) return STORED;
     if (typeof value === "bigint") return String(value);
-    return value instanceof Date ? value.toISOString() : (value ?? null);
+    return value instanceof Date ? value.toISOString() : value;
   });
   const cursor = Buffer.from(JSON.stringify([signature(order), ...values])).toString("base64url");
   return cursor.length <= MAX_CURSOR ? cursor : undefined;
@@ -61,7 +92,8 @@ export function decodeCursor(entity: AnyEntity, order: readonly SortKey[], curso
   return order.map((key, index) => {
     const value: unknown = values[index + 1];
     const column = columnOf(entity, key) as ColumnDefinition;
-    if (value === null && (column.optional || key.through !== undefined)) return null;
+    if (value === null && mayBeNull(column, key)) return null;
+    if (isObject(value) && mayBeStored(column, key)) return STORED;
     const read = typeof value === "string" ? column.kind.parse(value) : { ok: column.kind.accepts(value), value };
     if (!read.ok) throw new BadRequestError("The cursor does not belong to this list; start again without it");
     return (read as { value: unknown }).value;
@@ -92,8 +124,17 @@ function readJson(cursor: string): unknown {
   }
 }
 
-/** Records strictly after a position. Null sorts as the smallest value. */
-export function keysetCondition(entity: AnyEntity, order: readonly SortKey[], values: readonly unknown[]): Condition {
+/**
+ * Records strictly after a position. Null sorts as the smallest value.
+ * @param within The condition of the list: a record outside of it says nothing of what the database keeps of its
+ *   values. @default any record
+ */
+export function keysetCondition(
+  entity: AnyEntity,
+  order: readonly SortKey[],
+  values: readonly unknown[],
+  within = ALWAYS,
+): Condition {
   const branches: Condition[] = [];
   const equal: Condition[] = [];
   const id = order.findIndex(({ field }) => field === "id");
@@ -108,14 +149,22 @@ export function keysetCondition(entity: AnyEntity, order: readonly SortKey[], va
       equal.push(not(hasValue));
       return;
     }
-    const isFine = isOwn && column.existing === true && column.kind.next !== undefined;
-    const record = isFine ? { entity, where: and([ofRecord, compare(column, "eq", value)]) } : undefined;
-    const isExact = isOwn && column.kind.values === undefined;
+    const { next, bounds } = column.kind;
+    const isOdd = value === STORED || isForeign(entity, key, value);
+    const isFine = isOwn && column.existing === true && (next !== undefined || bounds !== undefined);
+    const same = isOdd ? ALWAYS : compare(column, "eq", value);
+    const record = isOdd || isFine ? { entity, where: and([within, ofRecord, same]) } : undefined;
+    const isExact = isOwn && column.kind.values === undefined && column.parts === undefined;
     const compared = (test: "eq" | "gt" | "lt"): Condition =>
-      along(key, isExact ? compareExactly(column, test, value, record) : compare(column, test, value));
+      along(
+        key,
+        isExact || isOdd
+          ? compareExactly(column, test, isOdd ? undefined : value, record)
+          : compare(column, test, value),
+      );
     const isLater = compared(key.direction === "asc" ? "gt" : "lt");
-    const mayBeNull = key.direction === "desc" && (column.optional || !isOwn);
-    branches.push(and([...equal, mayBeNull ? or([isLater, not(hasValue)]) : isLater]));
+    const isBeforeNull = key.direction === "desc" && mayBeNull(column, key);
+    branches.push(and([...equal, isBeforeNull ? or([isLater, not(hasValue)]) : isLater]));
     equal.push(compared("eq"));
   });
   return or(branches);
@@ -144,6 +193,6 @@ export async function* streamByKeyset(execute: Execute, find: Find, batchSize = 
     yield rows;
     if (rows.length < limit && !bytes.isCut) return;
     left -= rows.length;
-    page = { ...find, offset: undefined, where: and([where, keysetCondition(entity, order, position)]) };
+    page = { ...find, offset: undefined, where: and([where, keysetCondition(entity, order, position, where)]) };
   }
 }

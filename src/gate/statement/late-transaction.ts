@@ -1,5 +1,5 @@
 import { DatabaseError } from "../../kernel/index.ts";
-import type { Driver } from "./driver.ts";
+import type { Driver } from "./driver-port.ts";
 import { isRead, type ResultOf, type Statement, type Written } from "./statement.ts";
 import { withMiddleware } from "./with-middleware.ts";
 

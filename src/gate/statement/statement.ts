@@ -2,7 +2,7 @@ import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import type { Condition, Row } from "../condition/condition.ts";
 import type { Aggregate } from "./aggregate.ts";
 import type { ByteBudget } from "./byte-budget.ts";
-import type { SortKey } from "./driver.ts";
+import type { SortKey } from "./driver-port.ts";
 
 /** Reads records. */
 export interface Find {

@@ -1,4 +1,4 @@
-import type { Driver } from "./driver.ts";
+import type { Driver } from "./driver-port.ts";
 
 /**
  * Lets a number of transactions be open at the same time; others wait. Callers take turns, so that none waits for all that

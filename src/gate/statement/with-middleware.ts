@@ -2,7 +2,7 @@ import type { EntityModel } from "../../entity/index.ts";
 import { compileWhere } from "../condition/compile-where.ts";
 import { and, type Condition, type Where } from "../condition/condition.ts";
 import { defineDriver } from "./define-driver.ts";
-import type { Driver, DriverCapabilities, DriverPort } from "./driver.ts";
+import type { Driver, DriverCapabilities, DriverPort } from "./driver-port.ts";
 import type { Execute, ResultOf, Statement } from "./statement.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../../entity/keelson-error.ts";
+import { ConfigurationError } from "../../entity/base/keelson-error.ts";
 import { isPromiseLike } from "../async/promises.ts";
 import { type DependencyContainer, emptyContainer } from "./tsyringe.ts";
 

@@ -1,4 +1,4 @@
-import type { KeelsonErrorOptions } from "../../entity/keelson-error.ts";
+import type { KeelsonErrorOptions } from "../../entity/base/keelson-error.ts";
 import {
   AuthenticationError,
   AuthorizationError,

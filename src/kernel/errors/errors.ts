@@ -1,4 +1,4 @@
-import { ConfigurationError, KeelsonError, type KeelsonErrorOptions } from "../../entity/keelson-error.ts";
+import { ConfigurationError, KeelsonError, type KeelsonErrorOptions } from "../../entity/base/keelson-error.ts";
 
 /** Messages per field; the first one per field is shown at the field. */
 export type FieldErrors = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { isKeelsonError } from "../../entity/keelson-error.ts";
+import { isKeelsonError } from "../../entity/base/keelson-error.ts";
 import { isPromiseLike, withDeadline } from "../async/promises.ts";
 import { noteOrigin } from "../log/logger.ts";
 import type { Scope } from "../request/scope.ts";

@@ -1,4 +1,4 @@
-import { isKeelsonError } from "../../entity/keelson-error.ts";
+import { isKeelsonError } from "../../entity/base/keelson-error.ts";
 import { isPromiseLike, withDeadline } from "../async/promises.ts";
 import { AuthenticationError, AuthorizationError, UnavailableError } from "../errors/errors.ts";
 import { describeError, type Logger } from "../log/logger.ts";

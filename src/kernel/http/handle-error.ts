@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isKeelsonError, type KeelsonError } from "../../entity/keelson-error.ts";
+import { isKeelsonError, type KeelsonError } from "../../entity/base/keelson-error.ts";
 import { InternalError } from "../errors/errors.ts";
 import type { KernelResponse } from "../request/messages.ts";
 import { type ErrorContent, errorContent } from "../request/present.ts";

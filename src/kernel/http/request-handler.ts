@@ -1,5 +1,5 @@
 import Negotiator from "negotiator";
-import { isKeelsonError } from "../../entity/keelson-error.ts";
+import { isKeelsonError } from "../../entity/base/keelson-error.ts";
 import {
   AuthenticationError,
   AuthorizationError,

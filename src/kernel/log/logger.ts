@@ -1,4 +1,4 @@
-import { isKeelsonError } from "../../entity/keelson-error.ts";
+import { isKeelsonError } from "../../entity/base/keelson-error.ts";
 import { isPromiseLike } from "../async/promises.ts";
 
 /** What Keelson needs of a logger. A logger that throws or rejects never fails a request. */

@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../../entity/keelson-error.ts";
+import { ConfigurationError } from "../../entity/base/keelson-error.ts";
 import type { KernelPlugin, KernelPluginOptions } from "./kernel-plugin.ts";
 
 const ID = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\/[a-z][a-z0-9]*(?:-[a-z0-9]+)*)?$/;

@@ -1,4 +1,4 @@
-import { isKeelsonError } from "../../entity/keelson-error.ts";
+import { isKeelsonError } from "../../entity/base/keelson-error.ts";
 import { withDeadline } from "../async/promises.ts";
 import type { ServiceContainer } from "../container/service-container.ts";
 import { UnavailableError } from "../errors/errors.ts";

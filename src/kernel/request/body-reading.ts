@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../../entity/keelson-error.ts";
+import { ConfigurationError } from "../../entity/base/keelson-error.ts";
 import { BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from "../errors/errors.ts";
 import type { Limits } from "./limits.ts";
 import type { KernelBody, KernelRequest } from "./messages.ts";

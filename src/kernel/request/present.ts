@@ -1,4 +1,4 @@
-import type { KeelsonError } from "../../entity/keelson-error.ts";
+import type { KeelsonError } from "../../entity/base/keelson-error.ts";
 import { InternalError } from "../errors/errors.ts";
 
 /**

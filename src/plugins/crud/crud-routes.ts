@@ -1,4 +1,4 @@
-import { type AnyEntity, isObject } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, isObject } from "../../entity/index.ts";
 import type {
   Operation,
   OperationQuery,
@@ -97,11 +97,12 @@ export function addCrudRoutes(
     });
     return written.answer(context, new Reply(200, operation.records[0], ignoredHeader(operation)), operation);
   };
+  const { toWire } = (entity.columns.id as ColumnDefinition).kind;
   const deleteRecord: RouteHandler = async (context) => {
     conditions()?.expect(context);
     const id = idOf(context);
     await context.scope.run({ kind: "delete", entity, id, query: () => queryOfOne(context, entity, plain) });
-    return { success: true, id };
+    return { success: true, id: toWire?.(id) ?? id };
   };
 
   const describe = describeCrud(entity, parser);

@@ -116,7 +116,7 @@ export function describeCrud(
     delete: described([], () => ({
       summary: `Delete ${name}`,
       description: "Refused while other records need it.",
-      answers: { 200: answer("The record is gone.", DELETED_SCHEMA) },
+      answers: { 200: answer("The record is gone.", deletedSchema(entity)) },
       errors: [404, 409],
     })),
   };
@@ -124,8 +124,8 @@ export function describeCrud(
 
 const GROUPS: JsonSchema = Object.freeze({ type: "array", items: { type: "object" } });
 
-const DELETED_SCHEMA: JsonSchema = Object.freeze({
-  type: "object",
-  required: ["success", "id"],
-  properties: { success: { const: true }, id: { type: "string" } },
-});
+/** Ids of whole numbers are numbers on the wire. */
+function deletedSchema({ columns }: AnyEntity): JsonSchema {
+  const type = columns.id?.kind.toWire === undefined ? "string" : "integer";
+  return { type: "object", required: ["success", "id"], properties: { success: { const: true }, id: { type } } };
+}

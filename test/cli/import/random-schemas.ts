@@ -41,7 +41,7 @@ export const TYPES: Readonly<Record<string, Columns & { readonly values: readonl
   json: { SQLite: "json", PostgreSQL: "jsonb", MariaDB: "json", values: ['{"a": [1, null]}', "[]", '"x"'] },
   mood: {
     SQLite: "varchar(20)",
-    PostgreSQL: "varchar(20)",
+    PostgreSQL: "mood",
     MariaDB: "enum('sad', 'ok', 'very happy')",
     values: ["sad", "ok", "very happy"],
   },
@@ -103,6 +103,7 @@ export const AWKWARD_SCHEMAS: readonly AwkwardSchema[] = [
       { name: "org", columns: { code: "key", title: "word" }, rows: 6 },
       { name: "member", columns: { org_code: ">org", no: "int", role: "word?" }, key: ["org_code", "no"], rows: 40 },
       { name: "dated_price", columns: { sku: "key", valid_from: "day", cents: "int" }, key: ["sku", "valid_from"] },
+      { name: "shift", columns: { team: "key", mood: "mood", hours: "int" }, key: ["team", "mood"] },
       { name: "triple", columns: { a: "int", b: "key", c: "uuid", note: "long?" }, key: ["a", "b", "c"] },
     ],
   },

@@ -47,7 +47,9 @@ export function statementsOf({ tables, after }: AwkwardSchema, database: Databas
     if (["big", "price"].includes(word)) return String(value);
     return word === "zoned" && database === "PostgreSQL" ? `'${value}+00'` : literal(value);
   }
-  const statements: string[] = [];
+  const hasMoods = tables.some(({ columns }) => Object.values(columns).some((type) => bare(type) === "mood"));
+  const statements =
+    database === "PostgreSQL" && hasMoods ? ["create type mood as enum ('sad', 'ok', 'very happy')"] : [];
   const rowsOf: string[] = [];
   const closing: string[] = [];
   for (const table of tables) {

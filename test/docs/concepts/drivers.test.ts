@@ -46,7 +46,7 @@ const now = (): object => ({ createdAt: new Date(), updatedAt: new Date() });
 
 describe("docs/concepts/drivers.md: the tables", () => {
   it("have every member of a driver, every operator and every option", () => {
-    const port = "src/gate/statement/driver.ts";
+    const port = "src/gate/statement/driver-port.ts";
     const members = new Set([...membersOf(port, "DriverPort"), ...membersOf(port, "Driver")]);
     expect(columnOf(page.text, "What a driver does").sort()).toEqual([...members].sort());
     expect(membersOf(port, "DriverPort")).toHaveLength(8);

@@ -18,7 +18,7 @@ export function membersOf(file: string, name: string): string[] {
   return [...new Set(names)];
 }
 
-const GATE = "src/gate/plugin.ts";
+const GATE = "src/gate/gate-plugin.ts";
 const KERNEL = "src/kernel/plugin/kernel-plugin.ts";
 const both = (own: string, kernels: string): string[] => [
   ...new Set([...membersOf(GATE, own), ...membersOf(KERNEL, kernels)]),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import {
   createPlugin,
   type Driver,
@@ -194,6 +194,35 @@ describe("an import", () => {
     const body: KernelBody = { kind: "text", text: `id,title\n${id},Id 1b\nnone,Id 2\n` };
     expect((await send(body, "text/csv", "by-id")).json).toEqual({ created: 1, updated: 1, failed: [] });
     expect((await stored("Id ")).map(({ title }) => title)).toEqual(["Id 1b", "Id 2"]);
+  });
+});
+
+describe("empty lines of a CSV file", () => {
+  const word = entity("word", { text: string.optional(), size: int.optional() })
+    .rules({ read: ["everyone"], create: ["everyone"] })
+    .actions({ import: importAction });
+
+  it("are skipped, also where the header has a single column", async () => {
+    const api = keelson({ entities: [word], driver: memoryDriver(), logger: noopLogger });
+    onTestFinished(() => api.close());
+    const send = async (body: string) => {
+      const headers = { "content-type": "text/csv" };
+      const request = new Request("http://app.invalid/api/words/import", { method: "POST", headers, body });
+      return (await api.fetch(request)).json();
+    };
+    expect(await send("\r\ntext,size\r\n\r\na,1\r\n\r\n\r\nb,2\r\n\r\n")).toMatchObject({ created: 2 });
+    expect(await send('\ntext\na\n\n""\n\n')).toEqual({ created: 2, updated: 0, failed: [] });
+    expect(await send('size\n\n1\n""\n')).toEqual({ created: 2, updated: 0, failed: [] });
+    const { data } = await api.asSystem().word.list({ sort: ["text", "size"] });
+    const bare = data.map(({ text, size }) => [text, size]);
+    expect(bare).toEqual([
+      [null, null],
+      [null, 1],
+      ["", null],
+      ["a", null],
+      ["a", 1],
+      ["b", 2],
+    ]);
   });
 });
 

@@ -153,7 +153,7 @@ async function readInPortions(find: Find, read: (find: Find) => Promise<Row[]>):
     const last = portion.at(-1);
     if (last === undefined || portion.length < size || bytes.isCut || seen >= limit) return rows;
     const values = order.map(({ field }) => last[field] ?? null);
-    position = and([where, keysetCondition(entity, order, values)]);
+    position = and([where, keysetCondition(entity, order, values, where)]);
     size = Math.min(limit - seen, seen * GROWTH, Math.max(1, Math.floor(bytes.left / Math.max(1, longest))));
   }
 }

@@ -12,6 +12,7 @@ import {
   type Test,
   visitCondition,
 } from "../../../gate/index.ts";
+import { BadRequestError } from "../../../kernel/index.ts";
 import { idsQuery } from "../../sql/index.ts";
 import { isPrintedAsList, printedRelation } from "../schema/relation-sides.ts";
 import type { Args, ClientConnection, StatementClient } from "./client-connection.ts";
@@ -122,6 +123,10 @@ function disjunction(parts: readonly Args[]): Args {
 }
 
 function compareWhere({ column, test, value, record }: Compare, open: ClientConnection): Args {
+  if (record !== undefined && value === undefined)
+    throw new BadRequestError(
+      `A PrismaClient without its adapter finds no page after such a value of "${column.name}"`,
+    );
   if (record !== undefined) return toPrismaWhere(compare(column, test, value), open);
   if (value === null) return column.optional ? isNull(column, open) : NOTHING;
   if (isBooleanList(column, test)) return toPrismaWhere(eachValue(column, value), open);

@@ -6,8 +6,8 @@ import { linkTable } from "../tables/link-table.ts";
 import { sourceOf, storedName } from "../tables/table-names.ts";
 import { buildAtPath } from "./build-path.ts";
 import { codecOf, type ListForm, listForm } from "./column-codec.ts";
-import { comparable } from "./comparable.ts";
-import { askedOfRelated } from "./condition-shape.ts";
+import { comparable, sortedBy } from "./comparable.ts";
+import { askedOfRelated, namesRows } from "./condition-shape.ts";
 import { SIGNS } from "./patterns.ts";
 import type { Places, SqlBuilder } from "./sql-builder.ts";
 
@@ -92,7 +92,7 @@ export class ConditionBuilder {
     if (condition.column.parts !== undefined) return this.#parts(condition, condition.column.parts, table);
     const column = sql.id(table, condition.column.stored);
     if (condition.column.path !== undefined) return buildAtPath(this.#builder, this.#slots, condition, column);
-    return condition.value === null ? sql`${column} is null` : this.#plain(condition, column);
+    return condition.value === null ? this.#isNull(condition.column, column) : this.#plain(condition, column);
   }
 
   /** A comparison of an id that consists of other columns: of all of them at once. */
@@ -119,10 +119,16 @@ export class ConditionBuilder {
     const { parts, path } = condition.column;
     if (parts !== undefined || path !== undefined) return sql`not (${this.#compare(condition, table)})`;
     const column = sql.id(table, condition.column.stored);
-    if (condition.value === null) return sql`${column} is not null`;
+    if (condition.value === null) return sql`not (${this.#isNull(condition.column, column)})`;
     const plain = this.#plain(condition, column);
     // In SQL a comparison with null is unknown; here it is false.
     return condition.column.optional ? sql`(not (${plain}) or ${column} is null)` : sql`not (${plain})`;
+  }
+
+  /** A text of SQLite that is no datetime is read and sorted as null. */
+  #isNull(column: ColumnDefinition, stored: RawBuilder<unknown>): Expression {
+    const { sql, provider } = this.#builder;
+    return sql`${provider === "sqlite" ? comparable(this.#builder, column, stored) : stored} is null`;
   }
 
   #plain({ column, test, value, record }: Compare, stored: RawBuilder<unknown>): Expression {
@@ -134,11 +140,16 @@ export class ConditionBuilder {
       // The first half finds the rows by an index.
       return inexact.has(column) ? sql`(${stored} ${list} and ${name} ${list})` : sql`${name} ${list}`;
     }
-    const slot = this.#slots.next(codecOf(provider, column).type);
     const sign = SIGNS[test];
+    if (record !== undefined && value === undefined)
+      return sql`${sortedBy(this.#builder, column, stored)} ${sql.raw(sign ?? "=")} ${this.#valueIn(record, column)}`;
+    const slot = this.#slots.next(codecOf(provider, column).type);
     if (sign === undefined) return this.#search(name, slot);
     const right = comparable(this.#builder, column, sql`${slot}`);
-    if (record !== undefined) return sql`${name} ${sql.raw(sign)} ${this.#valueIn(record, column, right)}`;
+    if (record !== undefined) {
+      const given = provider === "mysql" ? sql`cast(${right} as datetime(6))` : right;
+      return sql`${name} ${sql.raw(sign)} coalesce(${this.#valueIn(record, column)}, ${given})`;
+    }
     const plain = sql<boolean>`${name} ${sql.raw(sign)} ${right}`;
     return inexact.has(column) && test === "eq" ? sql`(${stored} = ${slot} and ${plain})` : plain;
   }
@@ -186,20 +197,16 @@ export class ConditionBuilder {
     return sql`in (select list.value collate ${sql.raw(collation)} from ${texts})`;
   }
 
-  /** The value that a record has with all its digits; the given one where it no longer does. */
-  #valueIn(
-    { entity, where }: NonNullable<Compare["record"]>,
-    column: ColumnDefinition,
-    given: RawBuilder<unknown>,
-  ): RawBuilder<unknown> {
-    const { sql, provider } = this.#builder;
+  /** The value that a record has with all its digits, as it is sorted by. */
+  #valueIn({ entity, where }: NonNullable<Compare["record"]>, column: ColumnDefinition): RawBuilder<unknown> {
+    const { sql, db } = this.#builder;
     const name = `_${this.#tables++}`;
-    const value = comparable(this.#builder, column, sql.id(name, column.stored));
-    const found = this.#builder.db
+    const value = sortedBy(this.#builder, column, sql.id(name, column.stored));
+    const found = db
       .selectFrom(sourceOf(entity, name))
       .select(sql`${value}`.as("value"))
       .where(this.build(where, name));
-    return sql`coalesce(${found}, ${provider === "mysql" ? sql`cast(${given} as datetime(6))` : given})`;
+    return sql`${found}`;
   }
 
   #related(condition: Related, place: Place, isSome: boolean): Expression {
@@ -284,12 +291,6 @@ export class ConditionBuilder {
       .innerJoin(sourceOf(relation.target, far), (join) => join.on(isOther))
       .where(this.#at(where, { table: far, isShared: true, isNamed }));
   }
-}
-
-/** Whether a condition names its rows by their ids. */
-function namesRows(condition: Condition): boolean {
-  if (condition.op === "and") return condition.of.some(namesRows);
-  return condition.op === "compare" && condition.column.role === "id" && ["eq", "in"].includes(condition.test);
 }
 
 /** Conditions that are joined in the same way: without the parentheses of those inside, which nest. */

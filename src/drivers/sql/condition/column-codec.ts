@@ -1,4 +1,11 @@
-import type { AnyEntity, ColumnDefinition, ColumnType, FieldKind, Provider } from "../../../entity/index.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type ColumnType,
+  datetimeKind,
+  type FieldKind,
+  type Provider,
+} from "../../../entity/index.ts";
 import type { Row } from "../../../gate/index.ts";
 import { type Codec, type CodecOf, converted, same, types } from "./codec.ts";
 import { decimal, mysqlDecimal, plainDecimal, sqliteDecimal } from "./decimal-codec.ts";
@@ -11,6 +18,25 @@ function fromJson(value: unknown): unknown {
 }
 
 const text: CodecOf = (kind) => ({ ...types("string"), encode: (value) => converted(kind, value) });
+
+/** As databases write infinite dates, years before Christ, and years of more than four digits. */
+const BEFORE = /^-|^0000|\bBC$/;
+const BEHIND = /^infinity|^\d{5}/;
+
+/** A value of an existing table that its kind does not have: its first one or its last one. */
+function withinBounds<T>({ bounds }: Pick<FieldKind<T>, "bounds">, value: T, written: string): T {
+  if (bounds === undefined) return value;
+  return BEFORE.test(written) ? bounds[0] : BEHIND.test(written) ? bounds[1] : value;
+}
+
+const DAY_LENGTH = 10;
+const date: CodecOf = (kind) => ({
+  ...text(kind),
+  decode: (value) =>
+    typeof value !== "string" || (value.length === DAY_LENGTH && !value.startsWith("0000"))
+      ? value
+      : withinBounds(kind, value, value),
+});
 
 const bigint: CodecOf = (kind) => ({
   ...types("bigint"),
@@ -83,18 +109,23 @@ export function jsonOfItems(kind: FieldKind, values: unknown): string {
   return JSON.stringify(kind.toWire?.(items) ?? items);
 }
 
+/** SQLite has texts in columns of numbers, too, where tables are not its own. */
+function toNumber(value: unknown): number {
+  return value === "" ? Number.NaN : Number(value);
+}
+
 const COMMON: Readonly<Record<Scalar, Codec | CodecOf>> = {
   BigInt: bigint,
   Decimal: decimal,
-  Date: text,
+  Date: date,
   Time: time,
   Uuid: text,
   Bytes: bytes,
   String: { ...types("string"), encode: same },
   Enum: { ...types("string"), encode: same },
-  Int: { ...types("int"), encode: same, decode: Number },
+  Int: { ...types("int"), encode: same, decode: toNumber },
   // -0 becomes 0: SQLite has only that, and Prisma's client sends no other.
-  Float: { ...types("float"), encode: (value) => (value as number) + 0, decode: Number },
+  Float: { ...types("float"), encode: (value) => (value as number) + 0, decode: toNumber },
   Boolean: { ...types("boolean"), encode: same },
   DateTime: { ...types("datetime"), encode: (value) => new Date(value as Date) },
   List: jsonList,
@@ -207,17 +238,23 @@ function jsonMember(value: unknown): unknown {
 /** How datetimes are read. */
 export interface Moments {
   /** A datetime from the text or number of a database or its adapter. */
-  readonly read: (value: unknown) => Date;
+  readonly read: (value: unknown) => Date | null;
   /** Its JSON text. Absent where datetimes are never texts. */
-  readonly toText: ((value: unknown) => string) | undefined;
+  readonly toText: ((value: unknown) => string | null) | undefined;
 }
 
 const ZONE = /(?:Z|[+-]\d\d(?::?\d\d)?)$/;
 
-/** PostgreSQL has a space in the middle, and no zone: its columns keep UTC. */
-export function plainMoment(value: unknown): Date {
+/**
+ * PostgreSQL has a space in the middle, and no zone: its columns keep UTC.
+ * @returns null for texts of existing tables that are no datetime, such as an empty one
+ */
+export function plainMoment(value: unknown): Date | null {
   if (typeof value !== "string") return new Date(value as number);
-  return new Date(value.charAt(10) === " " && !ZONE.test(value) ? `${value.replace(" ", "T")}Z` : value);
+  const date = new Date(value.charAt(10) === " " && !ZONE.test(value) ? `${value.replace(" ", "T")}Z` : value);
+  if (datetimeKind.accepts(date)) return date;
+  const bound = withinBounds(datetimeKind, date, value);
+  return Number.isNaN(bound.getTime()) ? null : bound;
 }
 
 /**

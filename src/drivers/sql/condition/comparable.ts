@@ -12,8 +12,9 @@ export function comparable(
   value: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   if (collation !== undefined && inexact.has(column)) return sql`${value} collate ${sql.raw(collation)}`;
-  const isMoment = provider === "sqlite" && column.existing === true && column.kind.column.scalar === "DateTime";
-  return isMoment ? sqliteMoment(sql, value) : value;
+  if (provider !== "sqlite" || column.existing !== true) return value;
+  const { scalar } = column.kind.column;
+  return scalar === "DateTime" ? sqliteMoment(sql, value) : scalar === "Time" ? sqliteTime(sql, value) : value;
 }
 
 /**
@@ -24,8 +25,25 @@ function sqliteMoment(sql: SqlBuilder["sql"], value: RawBuilder<unknown>): RawBu
   // strftime would round what is behind the milliseconds, so it is cut off.
   const cut = sql`substr(${value}, 1, 23) || ltrim(substr(${value}, 24), '0123456789')`;
   return sql<string>`case when typeof(${value}) in ('integer', 'real') then strftime('%Y-%m-%dT%H:%M:%fZ', ${value} / 1000.0, 'unixepoch')
+    when ${value} glob '0000-*' then '0001-01-01T00:00:00.000Z'
     when substr(${value}, 20, 4) glob '.[0-9][0-9][0-9]' then strftime('%Y-%m-%dT%H:%M:%fZ', ${cut})
     else strftime('%Y-%m-%dT%H:%M:%fZ', ${value}) end`;
+}
+
+/** A time of SQLite with milliseconds, "09:30:00.000"; it has texts without seconds, and with any number of digits behind them. */
+function sqliteTime(sql: SqlBuilder["sql"], value: RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`case length(${value}) when 5 then ${value} || ':00.000' when 8 then ${value} || '.000'
+    else substr(${value} || '00', 1, 12) end`;
+}
+
+/** What is read of a column: text where MySQL may have datetimes of zeros, which its adapter cannot read. */
+export function readOf(
+  { sql, provider }: SqlBuilder,
+  { existing, kind }: ColumnDefinition,
+  value: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const isText = provider === "mysql" && existing === true && kind.column.scalar === "DateTime";
+  return isText ? sql`cast(${value} as char)` : value;
 }
 
 /** What a column is sorted by: words by their place in the declaration, which a database may not know. */

@@ -9,6 +9,12 @@ export function askedOfRelated({ matches }: Related): Condition {
   return isAlways(matches) ? ALWAYS : matches;
 }
 
+/** Whether a condition names its rows by their ids. */
+export function namesRows(condition: Condition): boolean {
+  if (condition.op === "and") return condition.of.some(namesRows);
+  return condition.op === "compare" && condition.column.role === "id" && ["eq", "in"].includes(condition.test);
+}
+
 /**
  * Takes a condition apart into what one statement can serve for all conditions of its kind, and the values of this one.
  * @param values Receives the values, in the order in which `buildCondition` asks for slots
@@ -59,7 +65,8 @@ function compareShape(condition: Compare, provider: Provider, values: unknown[])
     values.push(provider === "postgresql" ? codecOf(provider, column).encode(value) : jsonOfItems(column.kind, value));
     return `${start},`;
   }
-  values.push(patternOf(condition, provider) ?? codecOf(provider, column).encode(value));
+  if (value !== undefined) values.push(patternOf(condition, provider) ?? codecOf(provider, column).encode(value));
+  else if (record !== undefined) return `${start}=${conditionShape(record.where, provider, values)},`;
   return record === undefined ? `${start},` : `${start}@${conditionShape(record.where, provider, values)},`;
 }
 

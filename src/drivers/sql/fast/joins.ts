@@ -1,6 +1,7 @@
-import type { ResolvedRelation } from "../../../entity/index.ts";
+import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import type { Condition, JoinedFind, Row } from "../../../gate/index.ts";
 import type { ConditionBuilder } from "../condition/build-condition.ts";
+import { readOf } from "../condition/comparable.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import type { SqlBuilder } from "../condition/sql-builder.ts";
 import type { Rows } from "../statement/long-values.ts";
@@ -42,12 +43,13 @@ export function joinsOf(open: SqlConnection, joins: readonly JoinedFind[], textM
 }
 
 function addJoin(
-  { sql }: SqlBuilder,
+  builder: SqlBuilder,
   query: SelectWriter,
   conditions: ConditionBuilder,
   { relation, selection, condition }: Joined,
   index: number,
 ): SelectWriter {
+  const { sql } = builder;
   // A prefix that names of entities, their tables and conditions never have.
   const near = `_j${index}`;
   const { source, target, foreignKey } = relation;
@@ -56,7 +58,12 @@ function addJoin(
   const on = sql<boolean>`${isIt} and ${conditions.build(condition, near)}`;
   return query
     .leftJoin(sourceOf(target, near), (join) => join.on(on))
-    .select(selection.names.map((name) => sql.id(near, storedName(target, name)).as(`${near}${name}`)));
+    .select(
+      selection.names.map((name) => {
+        const value = sql.id(near, storedName(target, name));
+        return readOf(builder, target.columns[name] as ColumnDefinition, value).as(`${near}${name}`);
+      }),
+    );
 }
 
 function joinedRow({ names, decode }: Selection, joined: readonly Joined[], values: readonly unknown[]): Row {

@@ -28,7 +28,7 @@ function fraction(text: string, end: number): number {
 }
 
 /** A datetime from the text of a database or its adapter. */
-export function momentsByDigits(value: unknown): Date {
+export function momentsByDigits(value: unknown): Date | null {
   if (typeof value !== "string") return plainMoment(value);
   const end = endOfMoment(value);
   const year = pair(value, 0) * 100 + pair(value, 2);

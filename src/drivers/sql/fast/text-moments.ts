@@ -4,13 +4,13 @@ import { plainMoment } from "../condition/column-codec.ts";
 const ZEROS = ["", "00Z", "0Z", "Z"];
 
 /** The ISO 8601 text in UTC, with milliseconds, of a database's or its adapter's text of a datetime. */
-export function textMoment(value: unknown): string {
-  if (typeof value !== "string") return plainMoment(value).toISOString();
-  const end = endOfMoment(value);
+export function textMoment(value: unknown): string | null {
+  if (typeof value !== "string") return plainMoment(value)?.toISOString() ?? null;
+  const end = value.startsWith("00") ? -1 : endOfMoment(value);
   if (end === FRACTION - 1) return `${value.slice(0, 10)}T${value.slice(11, end)}.000Z`;
   if (end > FRACTION && end <= FRACTION + 3)
     return `${value.slice(0, 10)}T${value.slice(11, end)}${ZEROS[end - FRACTION]}`;
-  return plainMoment(value).toISOString();
+  return plainMoment(value)?.toISOString() ?? null;
 }
 
 /** Codes of " ", "T" and ".". */

@@ -16,7 +16,7 @@ import {
 import { BadRequestError } from "../../../kernel/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
-import { sortedBy } from "../condition/comparable.ts";
+import { readOf, sortedBy } from "../condition/comparable.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
 import { isComposite, sourceOf, storedName } from "../tables/table-names.ts";
@@ -249,9 +249,10 @@ function selected(builder: SqlBuilder, entity: AnyEntity, name: string) {
   const { sql } = builder;
   if (name === "id" && isComposite(entity)) return idOf(builder, entity).as(name);
   const stored = storedName(entity, name);
+  const column = entity.columns[name] as ColumnDefinition;
   // Kysely would put the schema of the connection in front of the table's name.
-  const isOwn = stored === name && entity.table === undefined;
-  return isOwn ? (`${entity.name}.${name}` as const) : sql.id(entity.name, stored).as(name);
+  const isOwn = stored === name && entity.existing !== true;
+  return isOwn ? (`${entity.name}.${name}` as const) : readOf(builder, column, sql.id(entity.name, stored)).as(name);
 }
 
 /** The statement that reads records by their ids. @param rest Their further conditions. @default nothing */

@@ -8,7 +8,7 @@ import { BrokenBody, type GivenRow, rowTooLarge } from "./given-row.ts";
 type CsvRecord = readonly (string | null)[];
 
 /**
- * Rows of a CSV text, whose first record is the header. Empty lines are skipped, unless the header has a single cell.
+ * Rows of a CSV text, whose first record is the header. Empty lines are skipped.
  * @param needed columns that must be there
  * @throws BadRequestError without a header, BrokenBody
  */
@@ -21,8 +21,7 @@ export async function* csvRows(
   let read: ((cells: CsvRecord) => GivenRow) | undefined;
   let width = 0;
   for await (const cells of csvRecords(text, scope.app.limits.bodyBytes)) {
-    const isBlank = cells.length === 1 && !cells[0] && width !== 1;
-    if (isBlank) continue;
+    if (cells.length === 1 && !cells[0] && (cells[0] === null || width !== 1)) continue;
     if (read === undefined) {
       const header = cells.map((cell) => cell ?? "");
       read = csvColumns(scope, entity, header, needed);

@@ -27,7 +27,7 @@ import type { HookFunction, HookName, HookOptions } from "./operation/hook-map.t
 import type { OperationScope } from "./operation/operation-scope.ts";
 import type { Policy } from "./operation/policy.ts";
 import type { Route, RouteInput } from "./operation/route.ts";
-import type { Driver } from "./statement/driver.ts";
+import type { Driver } from "./statement/driver-port.ts";
 
 /** The part of the app's configuration that plugins may read. */
 export interface PluginConfig extends KernelConfig {
