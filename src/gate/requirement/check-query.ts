@@ -71,11 +71,14 @@ function checked(
 ): OperationQuery {
   const mask = scope.access.mask(entity);
   const where = checkedWhere(scope, entity, query, decisions, bounded);
-  const isRank = (field: string): boolean => field === RANK && kind === "list" && isRanked(entity, query);
-  const sort = query.sort?.map((key) => (isRank(key.field) ? key : sortable(scope, entity, key, decisions)));
+  const isOwn = (field: string): boolean =>
+    mask.sortable.has(field) || (field === RANK && kind === "list" && isRanked(entity, query));
+  const sort = query.sort?.every(({ field }) => isOwn(field))
+    ? query.sort
+    : query.sort?.map((key) => (isOwn(key.field) ? key : sortable(scope, entity, key, decisions)));
   for (const name of query.select ?? []) if (!mask.readable.has(name)) throw unknownField(entity, name, mask.readable);
   if (query.include !== undefined) checkInclude(scope, entity, query.include);
-  return where === undefined && sort === undefined ? query : { ...query, where: where ?? query.where, sort };
+  return where === undefined && sort === query.sort ? query : { ...query, where: where ?? query.where, sort };
 }
 
 /**
@@ -189,6 +192,7 @@ function decisionsOf(
   const targets = new Set<AnyEntity>();
   collectTargets(scope, entity, where, targets);
   for (const { field } of sort) {
+    if (!field.includes(".")) continue;
     const path = field.split(".").reduceRight<Where>((inner, name) => ({ [name]: inner }), {});
     collectTargets(scope, entity, path, targets);
   }

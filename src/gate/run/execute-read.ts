@@ -32,7 +32,8 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const given = allPresent(query.where, decision.predicate, conditionUpTo(operation.requirements, "denied"));
   const where = compileWhere(scope.app.model, entity, given);
   const { pageSize, maxOffset } = scope.app.limits;
-  if (scope.store.capabilities.sortsRelated !== true && order.some(({ through }) => through !== undefined))
+  const isByRelated = order.some(({ through }) => through !== undefined);
+  if (isByRelated && scope.store.capabilities.sortsRelated !== true)
     throw new BadRequestError("This database is not sorted by fields of related records");
   const ranked = order.some(({ field }) => field === RANK) ? query.search : undefined;
   const after =
@@ -68,7 +69,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
   if (last !== undefined && (operation.records.length === limit || isCut))
     operation.nextCursor =
       ranked === undefined
-        ? encodeCursor(order, await withRelated(operation, order, last), entity)
+        ? encodeCursor(order, isByRelated ? await withRelated(operation, order, last) : last, entity)
         : encodeOffset(order, (offset ?? 0) + operation.records.length);
   // Pages with an offset would skip the records that were left out.
   if (isCut && operation.bytes === undefined && (query.offset !== undefined || operation.nextCursor === undefined))

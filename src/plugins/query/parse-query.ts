@@ -158,8 +158,9 @@ function createParse(
 function conditionsNamed(parameters: QueryParameters): readonly Named[] {
   const named: Named[] = [];
   for (const name of parameters.keys()) {
+    if (!name.includes(".")) continue;
     const [first = name, ...rest] = name.split(".").slice(0, MOST_LEVELS + 1);
-    if (rest.length > 0) named.push({ [first]: rest.reduceRight<Named>((inner, part) => ({ [part]: inner }), {}) });
+    named.push({ [first]: rest.reduceRight<Named>((inner, part) => ({ [part]: inner }), {}) });
   }
   const tree = parseTree(parameters.get(WHERE)?.[0]);
   return tree === undefined ? named : [...named, tree];

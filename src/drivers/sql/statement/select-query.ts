@@ -122,6 +122,7 @@ export function selectQuery(
   const page = `${limit === undefined ? "" : "l"}${isCut ? "o" : ""}`;
   const sorted = order
     .map(({ field, direction, through = [] }) => {
+      if (field !== RANK && through.length === 0) return `${direction}.${field}`;
       const weights = field === RANK ? rank : [];
       const conditions = [...weights, ...through.toReversed()].map(
         (one) => `${conditionShape(one.where, builder.provider, values)}${"weight" in one ? one.weight : ""}`,
