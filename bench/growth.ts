@@ -3,12 +3,11 @@ import { Client } from "pg";
 import * as keelsonDoor from "../src/index.ts";
 import { benchDatabaseUrl } from "./database.ts";
 import { manyEntities } from "./start-up/many-entities.ts";
-import { median } from "./statistics.ts";
+import { compareInTurns, type Workloads } from "./take-turns.ts";
 
 const { keelson, memoryDriver, noopLogger, postgres } = keelsonDoor;
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
-const AT_ONCE = 16;
 const ENTITIES = [1, 10, 100, 300];
 const ROWS = [1_000, 10_000, 100_000, 1_000_000];
 const DATABASE = "keelson_bench_growth";
@@ -22,15 +21,13 @@ interface Contender {
   readonly app: App;
 }
 
-type Ask = (contender: Contender, turn: number) => Promise<{ readonly status: number; readonly body: unknown }>;
-
 const idOf = (index: number): string => `row${String(index).padStart(8, "0")}`;
 // Far from each other, as those of many visitors are.
 const somewhere = (turn: number, rows: number): number => (turn * 7_919) % rows;
 const headers = { "content-type": "application/json" };
 const created = Buffer.from(JSON.stringify({ title: "a new one", views: 5 }));
 
-const WORKLOADS: Readonly<Record<string, Ask>> = {
+const WORKLOADS: Workloads<Contender> = {
   get: ({ app, rows }, turn) =>
     app.handle({ method: "GET", url: `/api/item0s/${idOf(somewhere(turn, rows))}`, headers: {} }),
   // By key and without a total, which would be the database's work, and grow.
@@ -44,42 +41,9 @@ const WORKLOADS: Readonly<Record<string, Ask>> = {
     app.handle({ method: "POST", url: "/api/item0s", headers, body: { kind: "bytes", bytes: created } }),
 };
 
-/** Microseconds of this process's CPU per request. */
-async function cpuOf(ask: Ask, contender: Contender, requests: number): Promise<number> {
-  let turn = 0;
-  const asker = async (): Promise<void> => {
-    while (turn < requests) {
-      const { status, body } = await ask(contender, turn++);
-      if (status >= 300 || body === null) throw new Error(`status ${status} with ${contender.size}`);
-    }
-  };
-  const before = process.cpuUsage();
-  await Promise.all(Array.from({ length: AT_ONCE }, asker));
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / requests;
-}
-
-function range(numbers: readonly number[], digits: number): string {
-  return `${median(numbers).toFixed(digits)} (${Math.min(...numbers).toFixed(digits)}–${Math.max(...numbers).toFixed(digits)})`;
-}
-
-/** Contenders take turns in each round; ratios are taken within a round. */
 async function compare(title: string, contenders: readonly Contender[], requests: number): Promise<void> {
-  const sizes = contenders.map(({ size }) => size.toLocaleString("en"));
-  process.stdout.write(`\n| ${title}, CPU in µs | ${sizes.join(" | ")} |\n|---|${sizes.map(() => "---|").join("")}\n`);
-  for (const [name, ask] of Object.entries(WORKLOADS)) {
-    for (const one of contenders) await cpuOf(ask, one, requests);
-    const figures = contenders.map((): number[] => []);
-    for (let round = 0; round < ROUNDS; round++)
-      for (let turn = 0; turn < contenders.length; turn++) {
-        const index = (turn + round) % contenders.length;
-        (figures[index] as number[])[round] = await cpuOf(ask, contenders[index] as Contender, requests);
-      }
-    const first = figures[0] as number[];
-    const ratios = figures.map((of) => of.map((figure, round) => figure / (first[round] as number)));
-    process.stdout.write(`| ${name} | ${figures.map((of) => range(of, 0)).join(" | ")} |\n`);
-    process.stdout.write(`| × the smallest | ${ratios.map((of) => range(of, 2)).join(" | ")} |\n`);
-  }
+  const named = contenders.map((one) => [one.size.toLocaleString("en"), one] as const);
+  await compareInTurns(title, named, WORKLOADS, { rounds: ROUNDS, requests });
 }
 
 const SEED_ROWS = 1_000;

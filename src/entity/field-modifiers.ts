@@ -151,8 +151,8 @@ export interface StringField<F extends FieldFlag = never> extends Field<string, 
   /** Must match the pattern. */
   regex(pattern: RegExp, message?: string): StringField<F>;
   /**
-   * `q=` finds it by its words, ranked; `weight` is how much a hit counts, compared with other fields (default 1). Needs the
-   * plugin `search`.
+   * `q=` finds it by its words, ranked; `weight` is how much a hit counts, compared with other fields (default 1); `stem` makes
+   * one text of the forms of a word. Needs the plugin `search`.
    */
   searchable(options?: SearchOptions): StringField<F>;
   /** Several texts, in order, each of them as the modifiers before say: an array of PostgreSQL, JSON elsewhere. */

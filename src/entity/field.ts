@@ -139,8 +139,8 @@ class FieldNode implements AnyField {
   regex(regex: RegExp, message?: string): FieldNode {
     return this.#with({ patterns: Object.freeze([...this.definition.patterns, Object.freeze({ regex, message })]) });
   }
-  searchable({ weight = 1 }: SearchOptions = {}): FieldNode {
-    return this.#with({ search: Object.freeze({ weight }) });
+  searchable({ weight = 1, stem }: SearchOptions = {}): FieldNode {
+    return this.#with({ search: Object.freeze({ weight, ...(stem !== undefined && { stem }) }) });
   }
   password(options: { cost?: number } = {}): FieldNode {
     return this.#with({ password: Object.freeze({ cost: options.cost ?? 10 }) });

@@ -103,6 +103,7 @@ export {
   type Parsed,
   type Provider,
   plainField,
+  type Stem,
 } from "./kinds/kind.ts";
 export { isOperator, OPERATORS, type OperandForm, type Operator, operandOf, SUFFIXES } from "./kinds/operators.ts";
 export { createModel, type EntityModel, reachesOwnKind, referring } from "./model.ts";
@@ -121,4 +122,4 @@ export {
 } from "./relation.ts";
 export type { ResolvedRelation } from "./resolve-relation.ts";
 export { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
-export { searchColumnOf, storedWords, withWords, wordsOf } from "./search-words.ts";
+export { searchColumnOf, stemMark, storedWords, withWords, wordsOf } from "./search-words.ts";

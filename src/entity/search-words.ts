@@ -1,9 +1,15 @@
-import type { AnyEntity } from "./entity-definition.ts";
+import type { AnyEntity, ColumnDefinition } from "./entity-definition.ts";
+import type { Stem } from "./kinds/kind.ts";
 
-/** What a text is searched by: a weight for its hits. */
+/** What a text is searched by: a weight for its hits, and what makes words equal. */
 export interface SearchOptions {
   /** How much a hit counts, compared with other fields. @default 1 */
   readonly weight?: number | undefined;
+  /**
+   * Makes one text of the forms of a word, which has no upper case and no accents: a search for "running" then finds "runs".
+   * The same on each database. @default words have their own form only
+   */
+  readonly stem?: Stem | undefined;
 }
 
 /** Name of the column that holds the words of a searchable field. */
@@ -53,14 +59,27 @@ export function wordsOf(text: string): readonly string[] {
   return [...new Set(words.map((word) => [...word].slice(0, LONGEST_WORD).join("")))];
 }
 
+/** A stem as the column of words holds it: no word is written so. */
+export function stemMark(stem: Stem, word: string): string {
+  return `=${wordsOf(stem(word))[0] ?? word}`;
+}
+
 /** The words as their column holds them: each has a space before and after it, so that a pattern finds its beginning. */
-export function storedWords(text: unknown): string | null {
-  return typeof text === "string" ? ` ${wordsOf(text).join(" ")} ` : null;
+export function storedWords(text: unknown, { field }: ColumnDefinition): string | null {
+  if (typeof text !== "string") return null;
+  const words = wordsOf(text);
+  const stem = field?.search?.stem;
+  const stems = stem === undefined ? [] : new Set(words.map((word) => stemMark(stem, word)));
+  return ` ${[...words, ...stems].join(" ")} `;
 }
 
 /** Data with the words of the searchable fields in it. */
 export function withWords<T extends Readonly<Record<string, unknown>>>({ columns }: AnyEntity, data: T): T {
   const found = Object.values(columns).filter(({ role, of }) => role === "words" && data[of as string] !== undefined);
   if (found.length === 0) return data;
-  return { ...data, ...Object.fromEntries(found.map(({ name, of }) => [name, storedWords(data[of as string])])) };
+  const words = found.map(({ name, of }) => {
+    const source = columns[of as string] as ColumnDefinition;
+    return [name, storedWords(data[source.name], source)];
+  });
+  return { ...data, ...Object.fromEntries(words) };
 }

@@ -1,6 +1,18 @@
 import { readFileSync } from "node:fs";
 import * as door from "keelson";
-import { belongsTo, bool, datetime, entity, hasMany, int, keelson, manyToMany, memoryDriver, string } from "keelson";
+import {
+  belongsTo,
+  bool,
+  datetime,
+  entity,
+  hasMany,
+  int,
+  json,
+  keelson,
+  manyToMany,
+  memoryDriver,
+  string,
+} from "keelson";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { request, startApp } from "../support/http.ts";
 import { repositoryRoot } from "../support/source-files.ts";
@@ -69,6 +81,7 @@ describe("docs/comparison.md", () => {
       title: string.searchable(),
       rating: int,
       published: bool.default(true),
+      meta: json.optional(),
       placedAt: datetime.default(() => new Date()),
       author: belongsTo(() => author),
       tags: manyToMany(() => tag),
@@ -79,7 +92,13 @@ describe("docs/comparison.md", () => {
     for (const id of ["t1", "t2"]) await system.tag.create({ id, word: id });
     await system.author.create({ id: "s", name: "Sidney" });
     for (const [index, title] of ["A fat cat", "Fat cats", "Dogs", "Cat"].entries())
-      await system.article.create({ id: `a${index}`, title, rating: index + 2, authorId: "s" });
+      await system.article.create({
+        id: `a${index}`,
+        title,
+        rating: index + 2,
+        authorId: "s",
+        meta: { theme: "dark" },
+      });
     const { url, close } = await startApp(api);
     onTestFinished(close);
     const requests = [...text.matchAll(/\| `(GET|POST|PUT|PATCH) (\S+?)(?: ([[{].*))?` \|$/gm)];

@@ -163,6 +163,44 @@ describe.each(everyDatabase(ENTITIES, 0))("a search, on %s", (name, open) => {
   });
 });
 
+/** A few endings of English, for these tests. */
+const stem = (word: string): string => word.replace(/(?:n?ing|ies|y|s)$/, "");
+const recipe = entity("recipe", {
+  title: string.searchable({ weight: 3, stem }),
+  steps: text.optional().searchable({ stem }),
+  code: string.searchable(),
+}).rules({ read: ["everyone"] });
+
+describe.each(everyDatabase([recipe], 1))("a search with stems, on %s", (_name, open) => {
+  it("finds the other forms of a word, and marks them", async () => {
+    const database = await open();
+    onTestFinished(() => database.drop());
+    const app = createTestApp({ entities: [recipe], driver: database.driver });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    const { recipe: recipes } = app.api.asSystem();
+    await recipes.create({ id: "r1", title: "Running for berries", steps: "Runs", code: "berries" });
+    await recipes.create({ id: "r2", title: "A run", steps: "One berry", code: "running" });
+    await recipes.create({ id: "r3", title: "Rust", code: "rungs" });
+    const ask = async (search: string) =>
+      (await app.as(null).request("GET", `/api/recipes?${search}`)).body as { id: string; _highlights: object }[];
+    const found = async (q: string) => (await ask(`q=${encodeURIComponent(q)}`)).map(({ id }) => id);
+    expect(await found("RUNNING")).toEqual(["r1", "r2"]);
+    expect((await found("runs")).sort()).toEqual(["r1", "r2"]);
+    expect((await found("berry berries")).sort()).toEqual(["r1", "r2"]);
+    expect((await found("ru")).sort()).toEqual(["r1", "r2", "r3"]);
+    // A field without a stemmer keeps to its own words.
+    expect(await found("rung")).toEqual(["r3"]);
+    expect(await found("=run")).toEqual(await found("run"));
+    expect((await ask("q=run&_highlight=true&_sort=id")).map(({ _highlights }) => _highlights)).toEqual([
+      { title: "<mark>Running</mark> for berries", steps: "<mark>Runs</mark>" },
+      { title: "A <mark>run</mark>", code: "<mark>running</mark>" },
+      { code: "<mark>rungs</mark>" },
+    ]);
+    expect((await ask("q=berries&_highlight=true&id=r2"))[0]?._highlights).toEqual({ steps: "One <mark>berry</mark>" });
+  });
+});
+
 describe("a text with very many accents", () => {
   it("is found without sorting them", async () => {
     const app = createTestApp({ entities: ENTITIES, driver: memoryDriver() });

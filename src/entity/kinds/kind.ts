@@ -103,6 +103,9 @@ export interface FieldKind<T = unknown> {
   fromCell?(text: string): Parsed<T>;
 }
 
+/** What words that mean the same begin with or share: "running" and "runs" become "run". */
+export type Stem = (word: string) => string;
+
 /** A cell of CSV: text is written in quotes, even when it is empty; numbers and booleans are not. */
 export type Cell = string | number | boolean;
 
@@ -176,7 +179,7 @@ export interface FieldDefinition {
   readonly password?: { readonly cost: number };
   readonly encrypted?: { readonly searchable: boolean };
   /** Its words are searched, and hits count so much. */
-  readonly search?: { readonly weight: number };
+  readonly search?: { readonly weight: number; readonly stem?: Stem | undefined };
   /** The former name of its column. */
   readonly renamedFrom?: string;
   /** The name of its column. @default the field's */

@@ -1,6 +1,6 @@
-import { type AnyEntity, type ColumnDefinition, searchColumnOf, wordsOf } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, searchColumnOf, stemMark, wordsOf } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
-import { and, type Condition, compare, type Where } from "./condition.ts";
+import { and, type Condition, compare, or, type Where } from "./condition.ts";
 
 /** The operator that finds the words of a searchable field; the gate makes it of `q`. */
 export const SEARCH = "search";
@@ -57,12 +57,17 @@ export function wordsColumn({ columns }: AnyEntity, field: string): ColumnDefini
   return columns[searchColumnOf(field)] as ColumnDefinition;
 }
 
-/** The condition that a word begins so. */
-export const begins = (column: ColumnDefinition, word: string): Condition => compare(column, "like", ` ${word}`);
+/** The condition that a field has a word that begins so, or that has the same stem. */
+export function hasWord(entity: AnyEntity, { name, field }: ColumnDefinition, word: string): Condition {
+  const column = wordsColumn(entity, name);
+  const begins = compare(column, "like", ` ${word}`);
+  const stem = field?.search?.stem;
+  return stem === undefined ? begins : or([begins, compare(column, "like", ` ${stemMark(stem, word)} `)]);
+}
 
-/** The condition that a field has a word that begins with each of some words. @throws BadRequestError */
-export function hasWords(entity: AnyEntity, { name }: ColumnDefinition, text: unknown): Condition {
-  return and(wordsAsked(text).map((word) => begins(wordsColumn(entity, name), word)));
+/** The same for each of some words. @throws BadRequestError */
+export function hasWords(entity: AnyEntity, column: ColumnDefinition, text: unknown): Condition {
+  return and(wordsAsked(text).map((word) => hasWord(entity, column, word)));
 }
 
 /** Whether records can be ordered by how well they match what a query searches for. */

@@ -1,5 +1,5 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
-import { AuthorizationError, NotStoredError } from "../../kernel/index.ts";
+import { AuthorizationError, NotStoredError, RecordChangedError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { ALWAYS, type Condition, dependsOn, looksAt, NEVER, type Row, type Where } from "../condition/condition.ts";
 import {
@@ -197,8 +197,22 @@ function writeUpdate(operation: MutableOperation, where: Condition, before?: typ
         ? await scope.store.findOne(entity, where, { lock: operation.transactional })
         : await scope.store.update(entity, where, data);
     operation.records = row === null ? [] : [row];
+    if (row !== null && held !== undefined) await refuseOvertaken(operation, where, held);
     return row !== null;
   });
+}
+
+/**
+ * Where the statement of an update may have waited for other transactions, what its condition says about other records is asked once
+ * more, of the record as it was locked. What the update itself has brought about is no reason to refuse it.
+ * @throws RecordChangedError
+ */
+async function refuseOvertaken(operation: MutableOperation, where: Condition, held: Row): Promise<void> {
+  const { entity, scope } = operation;
+  if (!looksAt(where) || !mayWaitForOthers(operation)) return;
+  for (const condition of [where, withoutRecord(where, entity, held.id)])
+    if (await meetsChanged(scope.store, condition, held)) return;
+  throw new RecordChangedError();
 }
 
 /** Deletes one record in a statement that carries the rule. */
@@ -266,8 +280,9 @@ export function mayWaitForOthers(operation: Operation): boolean {
   );
 }
 
-function isKey({ columns, uniques }: AnyEntity, name: string): boolean {
+function isKey({ columns, uniques, softDelete }: AnyEntity, name: string): boolean {
   const { unique, role } = columns[name] as ColumnDefinition;
+  if (name === softDelete?.field) return true; // values of deleted records are free, and taken again with the record
   if (unique || role === "foreignKey" || uniques.some((names) => names.includes(name))) return true;
   return Object.values(columns).some((column) => column.of === name && column.unique);
 }

@@ -1,6 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import { compare } from "../condition/condition.ts";
-import { begins, isRanked, RANK, searchedFields, wordsAsked, wordsColumn } from "../condition/search.ts";
+import { hasWord, isRanked, RANK, searchedFields, wordsAsked, wordsColumn } from "../condition/search.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import type { OperationQuery } from "../operation/operation.ts";
 import type { SortKey } from "../statement/driver-port.ts";
@@ -14,12 +14,11 @@ export function rankOf(entity: AnyEntity, text: string, mask: FieldMask | undefi
   const fields = searchedFields(entity, mask?.filterable).filter(
     ({ name }) => mask?.readablePerRow?.has(name) !== true,
   );
-  return fields.flatMap(({ name, field }) => {
-    const column = wordsColumn(entity, name);
-    const weight = field?.search?.weight ?? 1;
+  return fields.flatMap((column) => {
+    const weight = column.field?.search?.weight ?? 1;
     return wordsAsked(text).flatMap((word) => [
-      { where: begins(column, word), weight },
-      { where: compare(column, "like", ` ${word} `), weight },
+      { where: hasWord(entity, column, word), weight },
+      { where: compare(wordsColumn(entity, column.name), "like", ` ${word} `), weight },
     ]);
   });
 }

@@ -1,4 +1,4 @@
-import { wordsOf } from "../../entity/index.ts";
+import { type Stem, stemMark, wordsOf } from "../../entity/index.ts";
 import { HIGHLIGHTS, isSearchable, type Operation } from "../../gate/index.ts";
 import { escapeHtml } from "../../kernel/index.ts";
 
@@ -24,17 +24,21 @@ export function addHighlights({ entity, query, records, scope }: Operation): voi
   for (const record of records) {
     const found = names.flatMap((name) => {
       const value = record[name];
-      const excerpt = typeof value === "string" ? excerptOf(value, words) : undefined;
+      const excerpt =
+        typeof value === "string" ? excerptOf(value, words, entity.fields[name]?.search?.stem) : undefined;
       return excerpt === undefined ? [] : [[name, excerpt] as const];
     });
     record[HIGHLIGHTS] = Object.fromEntries(found);
   }
 }
 
-function excerptOf(text: string, words: readonly string[]): string | undefined {
+function excerptOf(text: string, words: readonly string[], stem: Stem | undefined): string | undefined {
+  const stems = new Set(stem === undefined ? [] : words.map((word) => stemMark(stem, word)));
   const isHit = (token: string): boolean => {
     const parts = ASCII.test(token) ? [token.toLowerCase()] : wordsOf(token);
-    return parts.some((part) => words.some((word) => part.startsWith(word)));
+    return parts.some(
+      (part) => words.some((word) => part.startsWith(word)) || (stem !== undefined && stems.has(stemMark(stem, part))),
+    );
   };
   let html: string | undefined;
   let end = 0;

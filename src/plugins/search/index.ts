@@ -107,7 +107,7 @@ async function fill({ driver }: PluginContext, { entity, column }: WordsOf): Pro
       kind: "update",
       entity,
       where: same,
-      data: { [column.name]: storedWords(row[source.name]) },
+      data: { [column.name]: storedWords(row[source.name], source) },
     });
   }
   return rows.length < PORTION && !bytes.isCut;

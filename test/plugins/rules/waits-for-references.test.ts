@@ -4,11 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   belongsTo,
   bulkDeleteAction,
+  datetime,
   defineRule,
   entity,
   hasMany,
   importAction,
   manyToMany,
+  restoreAction,
   string,
 } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
@@ -25,6 +27,7 @@ const folder = entity("folder", {
   parent: belongsTo(() => folder).optional(),
   members: hasMany(() => access),
   notes: hasMany(() => note),
+  pages: hasMany(() => page),
 })
   .rules({ read: ["everyone"], update: [member], delete: [member] })
   .actions({ bulkDelete: bulkDeleteAction });
@@ -40,9 +43,15 @@ const note = entity("note", {
   .timestamps(false)
   .rules({ read: ["everyone"], create: [ofMember], update: [ofMember], delete: [ofMember] })
   .actions({ bulkDelete: bulkDeleteAction, import: importAction() });
+const unsealed = defineRule("wfrUnsealed", () => ({ folder: { pages: { none: { seal: { null: false } } } } }));
 /** Everybody may create and change it; others decide about its pairs and references. */
 const page = entity("page", {
   text: string.unique(),
+  folder: belongsTo(() => folder)
+    .optional()
+    .onDelete("cascade"),
+  stamp: string.optional().writable(ofMember),
+  seal: string.optional().writable(unsealed),
   shelves: manyToMany(() => shelf),
   drafts: manyToMany(() => draft),
   draft: belongsTo(() => draft)
@@ -56,6 +65,7 @@ const page = entity("page", {
   .rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"] })
   .actions({ import: importAction() });
 const shelf = entity("shelf", {
+  code: string.optional().unique(),
   folder: belongsTo(() => folder).onDelete("cascade"),
   pages: manyToMany(() => page),
 }).rules({
@@ -88,9 +98,18 @@ const mark = entity("mark", {
     .onDelete("setNull"),
 }).rules(plain);
 const bill = entity("bill", { note: belongsTo(() => note).onDelete("restrict") }).rules(plain);
+const memo = entity("memo", {
+  text: string.unique(),
+  folder: belongsTo(() => folder).onDelete("cascade"),
+  deletedAt: datetime.optional(),
+})
+  .timestamps(false)
+  .softDelete()
+  .rules({ read: ["everyone"], update: [ofMember], delete: [ofMember] })
+  .actions({ restore: restoreAction() });
 const label = entity("label", { notes: manyToMany(() => note) }).rules(plain);
 const badge = entity("badge", { name: string }).rules(plain);
-const entities = [folder, access, note, comment, reaction, mark, bill, label, badge, page, shelf, draft, group];
+const entities = [folder, access, note, comment, reaction, mark, bill, label, badge, page, shelf, draft, group, memo];
 
 const POSTGRES = SQL_DATABASES.filter(([name]) => name === "PostgreSQL");
 
@@ -116,7 +135,12 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
   });
 
   /** Begins a request while another transaction holds what it waits for, and revokes the right before that one ends. */
-  async function whileHeld<T>(held: string, begin: () => Promise<T>, end = "rollback"): Promise<T> {
+  async function whileHeld<T>(
+    held: string,
+    begin: () => Promise<T>,
+    end = "rollback",
+    revoke = `delete from "access" where "userId" = 'ann'`,
+  ): Promise<T> {
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
     await other.query("begin");
@@ -129,7 +153,10 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       isAnswered = true;
     });
     while (!isAnswered && (await other.query(waiting)).rows.length === 0) await nextTurn();
-    await app.api.driver.deleteMany("access", { userId: "ann" });
+    const third = new pg.Client({ connectionString: database.url });
+    await third.connect();
+    await third.query(revoke);
+    await third.end();
     await other.query(end);
     await other.end();
     return answer;
@@ -166,8 +193,8 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
   });
 
   const late = { text: "late", folderId: "f" };
-  const create = (method: string, path: string, body: unknown, held: string) =>
-    whileHeld(held, () => app.as({ id: "ann" }).request(method, path, body));
+  const create = (method: string, path: string, body: unknown, held: string, revoke?: string) =>
+    whileHeld(held, () => app.as({ id: "ann" }).request(method, path, body), "rollback", revoke);
   it.each([
     ["a create", "POST", "/api/notes", late],
     ["an upsert", "PUT", "/api/notes?_on=text", late],
@@ -179,6 +206,15 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     const { status } = await create(method, path, body, `select 1 from "folder" where "id" = 'f' for update`);
     expect([status, await app.api.driver.count("note", {})]).toEqual([403, 0]);
   });
+  it("is decided again before a deleted record takes its unique value back", async () => {
+    await app.api.asSystem().memo.create({ id: "m", text: "late", folderId: "f", deletedAt: new Date() });
+    const held = `insert into "memo" ("id", "text", "folderId") values ('q', 'late', 'f')`;
+    expect(await create("POST", "/api/memos/m/restore", undefined, held)).toMatchObject({ status: 404 });
+    expect(await app.api.driver.count("memo", { deletedAt: null })).toBe(0);
+    await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
+    expect(await app.as({ id: "ann" }).request("POST", "/api/memos/m/restore")).toMatchObject({ status: 200 });
+  });
+
   describe("and others are changed with it", () => {
     beforeEach(async () => {
       const system = app.api.asSystem();
@@ -239,7 +275,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       for (const name of ["page", "badge"] as const) await app.api.driver.deleteMany(name, { id: { null: false } });
       await system.badge.create({ id: "b", name: "B" });
       for (const name of ["shelf", "draft", "group"] as const) await system[name].create({ id: "s", folderId: "f" });
-      await system.page.create({ id: "p", text: "p" });
+      await system.page.create({ id: "p", text: "p", folderId: "f" });
     });
     const stored = async (): Promise<unknown> => [
       await app.api.driver.count("note", {}),
@@ -275,6 +311,38 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       const answer = await create(method, `/api/${path}`, body, held);
       expect(answer).toMatchObject(status === 200 ? { status, body: refused } : { status });
       expect(await stored()).toEqual(before);
+    });
+
+    it("is decided again for a field, and for the record as it was", async () => {
+      const system = app.api.asSystem();
+      const ignored = { status: 200, body: { text: "late", stamp: null } };
+      const tries = [
+        ["PATCH", "pages/p", { text: "late", stamp: "ann" }, ignored],
+        ["PATCH", "pages/p", { text: "late", stamp: "ann", folderId: null }, ignored],
+        ["PATCH", "shelves/s", { code: "late", folderId: "g" }, { status: 403 }],
+        ["POST", "pages", { text: "late", stamp: "ann", folderId: "f" }, { status: 403 }],
+      ] as const;
+      const held = `${TEXT}; insert into "shelf" ("id", "code", "folderId", "createdAt", "updatedAt") values ('q', 'late', 'f', now(), now())`;
+      for (const [method, path, body, answer] of tries) {
+        await app.api.driver.deleteMany("access", { userId: "ann" });
+        await app.api.driver.deleteMany("page", { id: { null: false } });
+        await system.access.create({ id: "m", userId: "ann", folderId: "f" });
+        await system.page.create({ id: "p", text: "p", folderId: "f" });
+        const of = `delete from "access" where "folderId" = 'f'`;
+        await system.access.create({ id: "other", userId: "ann", folderId: "g" });
+        expect.soft(await create(method, `/api/${path}`, body, held, of), JSON.stringify(body)).toMatchObject(answer);
+      }
+    });
+
+    it("is not ended by the change itself", async () => {
+      const ann = app.as({ id: "ann" });
+      const moved = { text: "new", stamp: "ann", folderId: null };
+      expect(await ann.request("PATCH", "/api/pages/p", moved)).toMatchObject({
+        body: { stamp: "ann", folderId: null },
+      });
+      await app.api.asSystem().page.create({ id: "o", text: "o", folderId: "f" });
+      const first = { text: "first", seal: "ann" };
+      expect(await ann.request("PATCH", "/api/pages/o", first)).toMatchObject({ body: first });
     });
 
     it("lets them be stored otherwise, also where the record itself ends the right", async () => {
