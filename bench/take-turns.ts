@@ -1,6 +1,6 @@
 import { median } from "./statistics.ts";
 
-const AT_ONCE = 16;
+const AT_ONCE = Number(process.env.BENCH_AT_ONCE ?? 16);
 
 type Ask<C> = (contender: C, turn: number) => Promise<{ readonly status: number; readonly body: unknown }>;
 

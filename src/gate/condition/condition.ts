@@ -98,9 +98,9 @@ export function compare(column: ColumnDefinition, test: Test, value: unknown): C
     }
     return passing.length === 0 ? NEVER : compareExactly(column, "in", passing);
   }
-  const isAt = (bound: unknown): boolean => bound !== undefined && kind.compare(value, bound) === 0;
   const isPlain = column.existing !== true || value === null || (next === undefined && bounds === undefined);
   if (isPlain) return compareExactly(column, test, value);
+  const isAt = (bound: unknown): boolean => bound !== undefined && kind.compare(value, bound) === 0;
   if (test === "in") return or((value as readonly unknown[]).map((one) => compare(column, "eq", one)));
   const any = not(compareExactly(column, "eq", null));
   const isFirst = isAt(bounds?.[0]);

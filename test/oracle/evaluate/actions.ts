@@ -149,7 +149,11 @@ function changedEach(setting: Setting, ids: readonly string[], data: Input): Out
     const early: Outcome[] = [];
     for (const id of order) {
       const row = reachable({ ...setting, world }, id, "update");
-      if (row === undefined) continue;
+      if (row === undefined) {
+        // The references are checked first, as the changes so far have left the database.
+        if (!leadsOn({ ...setting, world }, data)) early.push(INVALID);
+        continue;
+      }
       const outcomes = change({ ...setting, world }, row, data);
       const done = outcomes.find((one) => one.world !== undefined);
       const failures = outcomes.filter((one) => one.world === undefined);
@@ -161,6 +165,17 @@ function changedEach(setting: Setting, ids: readonly string[], data: Input): Out
     }
     return [{ status: 200, body: { count }, world }, ...early];
   });
+}
+
+/** Whether the keys that are given lead to records that the caller may read. */
+function leadsOn(setting: Setting, data: Input): boolean {
+  const names = keysOf(setting.entity).map(keyOf);
+  const given = readInput(setting, data, false).values;
+  return isSound(
+    setting,
+    given,
+    names.filter((name) => name in given),
+  );
 }
 
 /** Whether an update has anything to store. */

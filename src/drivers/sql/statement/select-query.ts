@@ -252,7 +252,7 @@ function selected(builder: SqlBuilder, entity: AnyEntity, name: string) {
   const stored = storedName(entity, name);
   const column = entity.columns[name] as ColumnDefinition;
   // Kysely would put the schema of the connection in front of the table's name.
-  const isOwn = stored === name && entity.existing !== true;
+  const isOwn = stored === name && entity.table === undefined && !entity.existing;
   return isOwn ? (`${entity.name}.${name}` as const) : readOf(builder, column, sql.id(entity.name, stored)).as(name);
 }
 
