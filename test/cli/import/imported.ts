@@ -113,13 +113,14 @@ function parsedOnce(value: unknown): unknown {
 }
 
 /** A value of SQL as a response has it. */
-function asShown(scalar: string, value: unknown, scale = 0): unknown {
+function asShown(scalar: string, value: unknown, scale: number | undefined): unknown {
   if (value === null) return null;
   switch (scalar) {
     case "BigInt":
       return String(value);
     case "Decimal":
-      return Number(value).toFixed(scale);
+      // Without a number of digits it has as many as the number.
+      return scale === undefined ? String(Number(value)) : Number(value).toFixed(scale);
     case "Int":
     case "Float":
       return Number(value);
