@@ -1,11 +1,21 @@
+import type { SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { AnyEntity } from "../../../entity/index.ts";
-import { type ByteBudget, type Count, type Find, type Row, soleId } from "../../../gate/index.ts";
+import { type Count, type Find, type Row, soleId } from "../../../gate/index.ts";
 import { joinsOf } from "../fast/joins.ts";
 import { byId, sharedReads } from "../fast/shared-reads.ts";
 import type { Fast } from "../fast/switches.ts";
-import { inlineOf, type Rows, rowsThatFit } from "../statement/long-values.ts";
-import { countQuery, orderOf, rowsOf, selectByIdQuery, selectionOf, selectQuery } from "../statement/select-query.ts";
-import type { SqlSession } from "../statement/sql-connection.ts";
+import { allFit, type Fitting, inlineOf, type Rows, rowsThatFit } from "../statement/long-values.ts";
+import {
+  countQuery,
+  orderOf,
+  type RowsWanted,
+  rowsOf,
+  type Selection,
+  selectByIdQuery,
+  selectionOf,
+  selectQuery,
+} from "../statement/select-query.ts";
+import type { SqlConnection, SqlSession } from "../statement/sql-connection.ts";
 import { isComposite } from "../tables/table-names.ts";
 import { lockRow } from "./lock-row.ts";
 
@@ -29,19 +39,41 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
     if (limit === 0) return Promise.resolve([]);
     const along = joins && joinsOf(open, joins, find.textMoments);
     const inline = bytes && inlineOf(selection, limit, bytes, counted);
+    const fitting = bytes && inline && { selection, inline, bytes };
     const perParent = isComposite(entity) ? undefined : find.perParent;
     const wanted = { condition, along, order, rank: find.rank, limit, offset, perParent, inline };
     const statement = selectQuery(open, entity, selection, wanted);
     return session.read({ model: entity.name, operation: "find" }, async (client) => {
       let found: Rows = await client.queryRaw(statement);
-      if (inline !== undefined) {
-        const byIds = (ids: readonly string[]): Promise<Rows> =>
-          client.queryRaw(selectByIdQuery(open, entity, selection, ids, condition, along));
-        found = { rows: await rowsThatFit(found.rows, { selection, inline, bytes: bytes as ByteBudget, byIds }) };
-      }
+      if (fitting !== undefined && !allFit(found.rows, fitting))
+        found = { rows: await whatFits(client, { open, entity, selection, wanted }, found, fitting) };
       return along === undefined ? rowsOf(selection, found) : along.rowsOf(selection, found);
     });
   };
+}
+
+/** A list that is being read. */
+interface ListRead {
+  readonly open: SqlConnection;
+  readonly entity: AnyEntity;
+  readonly selection: Selection;
+  readonly wanted: RowsWanted;
+}
+
+/** The rows of a list of which not all fit. */
+async function whatFits(
+  client: SqlQueryable,
+  { open, entity, selection, wanted }: ListRead,
+  found: Rows,
+  given: Fitting,
+): Promise<Rows["rows"]> {
+  const inline = { ...given.inline, sized: true };
+  const sized = given.inline.sized
+    ? found
+    : await client.queryRaw(selectQuery(open, entity, selection, { ...wanted, inline }));
+  return rowsThatFit(sized.rows, { ...given, inline }, (ids) =>
+    client.queryRaw(selectByIdQuery(open, entity, selection, ids, wanted.condition, wanted.along)),
+  );
 }
 
 /** How many records match. */

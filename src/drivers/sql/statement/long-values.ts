@@ -4,9 +4,10 @@ import { type ByteBudget, mostBytes } from "../../../gate/index.ts";
 import type { SqlBuilder } from "../condition/sql-builder.ts";
 import { storedName } from "../tables/table-names.ts";
 
-// A list whose values may be long is read in two steps. Its statement returns values up to a length that lets all of them
-// fit, and says how long the others are. Then it is known how many records fit, and those with long values are read by
-// their ids. So no more than fits is ever read, and lists of ordinary length are one statement.
+// A list whose values may be long is read in steps. Its statement returns values up to a length that lets all of them fit:
+// null in place of a longer one. Most lists end here. Otherwise the list is read again with how long the others are, which
+// the first statement says already where null may also be a value. Then it is known how many records fit, and those with
+// long values are read by their ids. So no more than fits is ever read.
 
 /** The lengths of values in larger columns are queried first. */
 const LONG = 4_096;
@@ -21,6 +22,7 @@ export interface SelectionSizes {
   readonly short: number;
   readonly long: readonly string[];
   readonly all: readonly string[];
+  readonly optional: ReadonlySet<string>;
 }
 
 /** Which columns a statement returns up to a length only. */
@@ -28,6 +30,8 @@ export interface Inline {
   readonly columns: readonly string[];
   /** Bytes that a value may have. */
   readonly most: number;
+  /** Whether rows end with the size of their record where one of its values is too long. */
+  readonly sized: boolean;
 }
 
 /** Rows as adapters return them. */
@@ -39,12 +43,16 @@ export function sizesOf(entity: AnyEntity, names: readonly string[]): SelectionS
   const sizes = names.map((name) => [name, mostBytes(entity.columns[name] as ColumnDefinition)] as const);
   const beyond = (most: number): string[] => sizes.filter(([, bytes]) => bytes > most).map(([name]) => name);
   const short = sizes.reduce((sum, [, bytes]) => sum + (bytes > LONG ? 0 : bytes), 0);
-  return Object.freeze({ short, long: beyond(LONG), all: beyond(SHORT) });
+  const optional = new Set(names.filter((name) => entity.columns[name]?.optional));
+  return Object.freeze({ short, long: beyond(LONG), all: beyond(SHORT), optional });
 }
 
 /** What a list returns at once: half of what is left, shared by its records. Undefined where all values fit anyway. */
 export function inlineOf(
-  { names, sizes: { short, long, all } }: { readonly names: readonly string[]; readonly sizes: SelectionSizes },
+  {
+    names,
+    sizes: { short, long, all, optional },
+  }: { readonly names: readonly string[]; readonly sizes: SelectionSizes },
   limit: number | undefined,
   { left }: ByteBudget,
   counted?: ReadonlySet<string>,
@@ -54,7 +62,7 @@ export function inlineOf(
   if (columns.length === 0) return undefined;
   // A power of two: few different statements.
   const most = 2 ** Math.max(4, Math.floor(Math.log2(left / 2 / limit / columns.length)));
-  return { columns, most };
+  return { columns, most, sized: columns.some((name) => optional.has(name)) };
 }
 
 function length({ sql, provider }: SqlBuilder, entity: AnyEntity, column: string): RawBuilder<number> {
@@ -93,27 +101,40 @@ export function sizeOfLong(
   return sql<number | null>`case when ${isLong} then ${sum} end`.as(SIZE);
 }
 
-/** What `rowsThatFit` works with. */
-interface Fitting {
+/** What rows are made to fit with. */
+export interface Fitting {
   readonly selection: { readonly names: readonly string[] };
   readonly inline: Inline;
   readonly bytes: ByteBudget;
-  /** Reads rows with all their values. */
-  readonly byIds: (ids: readonly string[]) => Promise<Rows>;
 }
 
-/** The rows of a list that fit, with all their values; those that have gone meanwhile are left out. */
+/** Whether the rows of a list have all their values and fit: then their bytes are spent. */
+export function allFit(rows: Rows["rows"], { selection: { names }, inline, bytes }: Fitting): boolean {
+  const columns = inline.columns.map((name) => names.indexOf(name));
+  const size = (rows[0]?.length ?? 0) - 1;
+  let all = 0;
+  for (const row of rows) {
+    const isWhole = inline.sized ? row[size] === null : columns.every((column) => row[column] !== null);
+    if (!isWhole) return false;
+    all += shownBytes(row, columns);
+  }
+  if (all > bytes.left) return false;
+  bytes.take([all]);
+  return true;
+}
+
+/**
+ * The rows of a list that fit, with all their values; those that have gone meanwhile are left out.
+ * @param rows with their sizes
+ * @param byIds reads rows with all their values
+ */
 export async function rowsThatFit(
   rows: Rows["rows"],
-  { selection: { names }, inline, bytes, byIds }: Fitting,
+  { selection: { names }, inline, bytes }: Fitting,
+  byIds: (ids: readonly string[]) => Promise<Rows>,
 ): Promise<Rows["rows"]> {
   const size = (rows[0]?.length ?? 0) - 1;
   const columns = inline.columns.map((name) => names.indexOf(name));
-  const all = shownInAll(rows, size, columns);
-  if (all <= bytes.left) {
-    bytes.take([all]);
-    return rows;
-  }
   const sizes = rows.map((row) => (row[size] === null ? shownBytes(row, columns) : Number(row[size])));
   const kept = rows.slice(0, bytes.take(sizes));
   const isLong = (row: readonly unknown[]): boolean => row[size] !== null;
@@ -122,16 +143,6 @@ export async function rowsThatFit(
   const { rows: whole } = await byIds(kept.filter(isLong).map((row) => row[id] as string));
   const byId = new Map(whole.map((row) => [row[id], row]));
   return kept.map((row) => (isLong(row) ? byId.get(row[id]) : row)).filter((row) => row !== undefined);
-}
-
-/** What all rows have, or infinitely much where one has a value that is too long; most lists end here. */
-function shownInAll(rows: Rows["rows"], size: number, columns: readonly number[]): number {
-  let bytes = 0;
-  for (const row of rows) {
-    if (row[size] !== null) return Number.POSITIVE_INFINITY;
-    bytes += shownBytes(row, columns);
-  }
-  return bytes;
 }
 
 function shownBytes(row: readonly unknown[], columns: readonly number[]): number {

@@ -132,7 +132,7 @@ export function selectQuery(
     .join();
   if (limit !== undefined) values.push(limit);
   if (isCut) values.push(offset);
-  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? `lock ${lock}` : ""}${perParent === undefined ? "" : `${perParent.limit} of each ${perParent.column}`}`;
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}${inline.sized ? " sized" : ""}`}${lock ? `lock ${lock}` : ""}${perParent === undefined ? "" : `${perParent.limit} of each ${perParent.column}`}`;
   return statements.get(shape, () => writeSelect(builder, entity, selection.names, wanted)).query(values);
 }
 
@@ -155,7 +155,7 @@ function writeSelect(
       ),
     );
   if (along !== undefined) query = along.add(query, conditions);
-  if (inline !== undefined) query = query.select(sizeOfLong(builder, entity, inline));
+  if (inline?.sized) query = query.select(sizeOfLong(builder, entity, inline));
   const matching = conditions.build(condition, entity.name);
   const ordered = orderBy(builder, conditions, entity, order, () =>
     sumOf(builder, rank, (of) => conditions.build(of, entity.name)),
