@@ -257,11 +257,31 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
 }
 
 /** The columns that a change may change: those it names, and those that the database computes of others. */
-function changedColumns({ columns }: AnyEntity, data: Row): readonly string[] {
+function changedColumns(entity: AnyEntity, data: Row): readonly string[] {
   const names = Object.keys(data);
-  if (names.length === 0) return names;
-  const computed = Object.values(columns).filter(({ field }) => field?.filledBy === "computation");
-  return computed.length === 0 ? names : [...names, ...computed.map(({ name }) => name)];
+  const { computed } = kindsOfColumns(entity);
+  return names.length === 0 || computed.length === 0 ? names : [...names, ...computed];
+}
+
+/** What changes of an entity depend on. */
+interface ColumnKinds {
+  readonly computed: readonly string[];
+  /** Columns whose statement may wait for other transactions. */
+  readonly keys: ReadonlySet<string>;
+}
+
+const columnKinds = new WeakMap<AnyEntity, ColumnKinds>();
+
+function kindsOfColumns(entity: AnyEntity): ColumnKinds {
+  let kinds = columnKinds.get(entity);
+  if (kinds === undefined) {
+    const columns = Object.values(entity.columns);
+    const computed = columns.filter(({ field }) => field?.filledBy === "computation").map(({ name }) => name);
+    const keys = new Set(columns.map(({ name }) => name).filter((name) => isKey(entity, name)));
+    kinds = { computed, keys };
+    columnKinds.set(entity, kinds);
+  }
+  return kinds;
 }
 
 /** Whether the rules are asked again after an update, since its statement may have waited. */
@@ -275,9 +295,9 @@ function mayWait(operation: MutableOperation, rule: Condition): boolean {
  */
 export function mayWaitForOthers(operation: Operation): boolean {
   const { entity, data, scope } = operation as MutableOperation;
-  return (
-    scope.store.capabilities.concurrentTransactions && changedColumns(entity, data).some((name) => isKey(entity, name))
-  );
+  if (!scope.store.capabilities.concurrentTransactions) return false;
+  const { keys } = kindsOfColumns(entity);
+  return keys.size > 0 && changedColumns(entity, data).some((name) => keys.has(name));
 }
 
 function isKey({ columns, uniques, softDelete }: AnyEntity, name: string): boolean {
