@@ -124,8 +124,9 @@ export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet, withoutRecord } from "./requirement/new-record.ts";
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
 export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
+export { mayWaitForOthers } from "./run/changed-columns.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
-export { decideCreateAgain, mayWaitForOthers } from "./run/execute-write.ts";
+export { decideCreateAgain } from "./run/execute-write.ts";
 export { orderOfSearch } from "./run/rank.ts";
 
 export { findByKey, keyValue, upsert } from "./run/upsert.ts";

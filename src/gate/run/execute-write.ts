@@ -1,4 +1,3 @@
-import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { AuthorizationError, NotStoredError, RecordChangedError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { ALWAYS, type Condition, dependsOn, looksAt, NEVER, type Row, type Where } from "../condition/condition.ts";
@@ -16,6 +15,7 @@ import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.
 import { deniedError, missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-unchanged.ts";
 import type { Driver } from "../statement/driver-port.ts";
+import { changedColumns, mayWaitForOthers } from "./changed-columns.ts";
 
 /** A statement on the one record; whether it matched. */
 type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolean>;
@@ -256,55 +256,9 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
   if (!isWritten) throw await unmatched(operation);
 }
 
-/** The columns that a change may change: those it names, and those that the database computes of others. */
-function changedColumns(entity: AnyEntity, data: Row): readonly string[] {
-  const names = Object.keys(data);
-  const { computed } = kindsOfColumns(entity);
-  return names.length === 0 || computed.length === 0 ? names : [...names, ...computed];
-}
-
-/** What changes of an entity depend on. */
-interface ColumnKinds {
-  readonly computed: readonly string[];
-  /** Columns whose statement may wait for other transactions. */
-  readonly keys: ReadonlySet<string>;
-}
-
-const columnKinds = new WeakMap<AnyEntity, ColumnKinds>();
-
-function kindsOfColumns(entity: AnyEntity): ColumnKinds {
-  let kinds = columnKinds.get(entity);
-  if (kinds === undefined) {
-    const columns = Object.values(entity.columns);
-    const computed = columns.filter(({ field }) => field?.filledBy === "computation").map(({ name }) => name);
-    const keys = new Set(columns.map(({ name }) => name).filter((name) => isKey(entity, name)));
-    kinds = { computed, keys };
-    columnKinds.set(entity, kinds);
-  }
-  return kinds;
-}
-
 /** Whether the rules are asked again after an update, since its statement may have waited. */
 function mayWait(operation: MutableOperation, rule: Condition): boolean {
   return mayWaitForOthers(operation) && (operation.decision.guard !== undefined || looksAt(rule));
-}
-
-/**
- * Whether the statement of an update may wait for other transactions although it has locked the record: they store the
- * same unique value, refer to the record by one, or change the record that it will refer to.
- */
-export function mayWaitForOthers(operation: Operation): boolean {
-  const { entity, data, scope } = operation as MutableOperation;
-  if (!scope.store.capabilities.concurrentTransactions) return false;
-  const { keys } = kindsOfColumns(entity);
-  return keys.size > 0 && changedColumns(entity, data).some((name) => keys.has(name));
-}
-
-function isKey({ columns, uniques, softDelete }: AnyEntity, name: string): boolean {
-  const { unique, role } = columns[name] as ColumnDefinition;
-  if (name === softDelete?.field) return true; // values of deleted records are free, and taken again with the record
-  if (unique || role === "foreignKey" || uniques.some((names) => names.includes(name))) return true;
-  return Object.values(columns).some((column) => column.of === name && column.unique);
 }
 
 /**
