@@ -10,22 +10,14 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { npm, pack, packageRoot, userEnv } from "./packed-package.ts";
 
 const HOSTS = ["node", "express", "hono", "next"];
 const LOGINS = ["tokens", "better-auth"];
 /** Milliseconds for a server to answer for the first time. */
 const PATIENCE = 180_000;
 
-// What is packed: this package, or the folder that KEELSON_PACKAGE names.
-const root = process.env.KEELSON_PACKAGE ?? fileURLToPath(new URL("..", import.meta.url));
 const place = mkdtempSync(join(tmpdir(), "keelson-init-"));
-const { NODE_ENV: _, ...rest } = process.env;
-const env = rest as NodeJS.ProcessEnv;
-
-function npm(cwd: string, ...args: string[]): string {
-  return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0);
@@ -97,7 +89,7 @@ async function tryHost(host: string, logins: string, tarball: string): Promise<s
   const port = await freePort();
   const child = spawn("npm", ["run", "dev"], {
     cwd: folder,
-    env: { ...env, PORT: String(port) },
+    env: { ...userEnv, PORT: String(port) },
     stdio: ["ignore", "ignore", "inherit"],
     detached: true,
   });
@@ -120,9 +112,9 @@ async function tryHost(host: string, logins: string, tarball: string): Promise<s
 }
 
 try {
-  const [packed] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", place)) as [{ filename: string }];
+  const { tarball } = pack(packageRoot, place);
   for (const host of process.argv.length > 2 ? process.argv.slice(2) : HOSTS)
-    for (const logins of LOGINS) console.log(await tryHost(host, logins, join(place, packed.filename)));
+    for (const logins of LOGINS) console.log(await tryHost(host, logins, tarball));
 } catch (error) {
   console.error(`try-init: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

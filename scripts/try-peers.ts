@@ -7,9 +7,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { build } from "tsup";
 import { freshPostgres } from "../test/support/databases.ts";
+import { npm, pack, packageRoot, repository } from "./packed-package.ts";
 
 const TRIED = [
   ...["@prisma/adapter-libsql", "@prisma/adapter-pg", "@prisma/driver-adapter-utils", "@prisma/get-dmmf"],
@@ -17,15 +17,8 @@ const TRIED = [
 ];
 const EXPECTED = { embedded: true, postgres: true, express: 200, hono: 200, "better-auth": 200 };
 
-// What is packed: this package, or the folder that KEELSON_PACKAGE names.
-const repository = fileURLToPath(new URL("..", import.meta.url));
-const root = process.env.KEELSON_PACKAGE ?? repository;
 const place = mkdtempSync(join(tmpdir(), "keelson-peers-"));
-const { peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-
-function npm(cwd: string, ...args: string[]): string {
-  return execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-}
+const { peerDependencies } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8"));
 
 /** The lowest version of a range: `4.18.0` of `^4.18 || ^5`. */
 function lowest(range: string): string {
@@ -70,8 +63,8 @@ async function tryBound(bound: string, tarball: string): Promise<void> {
 }
 
 try {
-  const [packed] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", place)) as [{ filename: string }];
-  for (const bound of ["lowest", "highest"]) await tryBound(bound, join(place, packed.filename));
+  const { tarball } = pack(packageRoot, place);
+  for (const bound of ["lowest", "highest"]) await tryBound(bound, tarball);
 } catch (error) {
   console.error(`try-peers: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

@@ -3,45 +3,22 @@
  * runs the types and tests there, packs the plugin, installs both in an empty folder, and calls the app of the plugin's
  * README over HTTP. `npm run build` comes first. `tsx scripts/try-plugin-package.ts`
  */
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { npm, pack, packageRoot, repository, userEnv } from "./packed-package.ts";
 
 /** Milliseconds for the app to say where it listens. */
 const PATIENCE = 60_000;
 const SKIPPED = new Set(["node_modules", "dist", "package-lock.json"]);
 
-const repository = fileURLToPath(new URL("..", import.meta.url));
-// What is packed: this package, or the folder that KEELSON_PACKAGE names.
-const root = process.env.KEELSON_PACKAGE ?? repository;
 const source = join(repository, "examples/plugin-package");
 const place = mkdtempSync(join(tmpdir(), "keelson-plugin-"));
-const { NODE_ENV: _, ...rest } = process.env;
-const env = rest as NodeJS.ProcessEnv;
-
-function npm(cwd: string, ...args: string[]): string {
-  try {
-    return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-  } catch (error) {
-    console.error((error as { stdout?: string }).stdout ?? ""); // where compilers and test runners say what is wrong
-    throw error;
-  }
-}
 
 function fail(message: string): never {
   throw new Error(message);
-}
-
-function pack(folder: string): { readonly tarball: string; readonly files: readonly string[] } {
-  // What scripts print comes before the list.
-  const printed = npm(folder, "pack", "--json", "--pack-destination", place);
-  const [packed] = JSON.parse(printed.slice(printed.search(/^\[/m))) as [
-    { filename: string; files: readonly { path: string }[] },
-  ];
-  return { tarball: join(place, packed.filename), files: packed.files.map(({ path }) => path) };
 }
 
 const readManifest = (folder: string) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -57,7 +34,7 @@ function tryAuthor(keelson: string): string {
   npm(folder, "run", "types");
   npm(folder, "test");
   npm(folder, "run", "build"); // npm may be told to run no scripts when it packs
-  const { tarball, files } = pack(folder);
+  const { tarball, files } = pack(folder, place);
   const strangers = files.filter((path) => !/^(package\.json|README\.md|LICENSE|dist\/[\w-]+\.(js|d\.ts))$/.test(path));
   if (strangers.length > 0) fail(`the plugin's tarball has files that do not belong there: ${strangers.join(", ")}`);
   for (const needed of ["README.md", "LICENSE", "dist/index.js", "dist/index.d.ts"])
@@ -100,7 +77,7 @@ async function tryUser(tarballs: readonly string[]): Promise<void> {
 async function tryApp(folder: string): Promise<void> {
   const child = spawn(process.execPath, ["--import", "tsx", "app.ts"], {
     cwd: folder,
-    env: { ...env, PORT: "0" },
+    env: { ...userEnv, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "exit");
@@ -134,8 +111,8 @@ async function tryApp(folder: string): Promise<void> {
 }
 
 try {
-  if (!existsSync(join(root, "dist/index.js"))) fail("there is nothing to pack yet; run `npm run build` first");
-  const { tarball } = pack(root);
+  if (!existsSync(join(packageRoot, "dist/index.js"))) fail("there is nothing to pack yet; run `npm run build` first");
+  const { tarball } = pack(packageRoot, place);
   const plugin = tryAuthor(tarball);
   await tryUser([tarball, plugin]);
   console.log(

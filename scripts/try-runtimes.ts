@@ -4,27 +4,19 @@
  * SQLite, PostgreSQL, encryption and passwords. `npm run build` comes first; about 320 MB are downloaded.
  * `tsx scripts/try-runtimes.ts [part of a test's title]`; TRY_RUNTIMES_FOLDER keeps what is installed for the next run.
  */
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { build, type Options } from "tsup";
 import { startVitest } from "vitest/node";
+import { npm, pack, packageRoot, repository } from "./packed-package.ts";
 
 /** Packages with the programs alone: no install script places them. */
 const PROGRAMS = ["@oven/bun-linux-x64", "@deno/linux-x64-glibc", "@cloudflare/workerd-linux-64"];
 const PEERS = ["@prisma/adapter-libsql", "@prisma/adapter-pg", "@prisma/driver-adapter-utils", "@prisma/get-dmmf"];
 
-// What is packed: this package, or the folder that KEELSON_PACKAGE names.
-const repository = fileURLToPath(new URL("..", import.meta.url));
-const root = process.env.KEELSON_PACKAGE ?? repository;
 const kept = process.env.TRY_RUNTIMES_FOLDER;
 const place = kept ?? mkdtempSync(join(tmpdir(), "keelson-runtimes-"));
-
-function npm(cwd: string, ...args: string[]): string {
-  return execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-}
 
 function install(folder: string, ...packages: string[]): void {
   mkdirSync(folder, { recursive: true });
@@ -46,9 +38,8 @@ const versionOf = (name: string): string =>
   JSON.parse(readFileSync(join(place, "node_modules", name, "package.json"), "utf8")).version;
 
 try {
-  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const [packed] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", tmpdir())) as [{ filename: string }];
-  const tarball = join(tmpdir(), packed.filename);
+  const { devDependencies } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8"));
+  const { tarball } = pack(packageRoot, tmpdir());
   const databases = join(place, "databases");
   install(place, tarball, ...PROGRAMS);
   const pinned = [...PEERS, "@prisma/schema-engine-wasm", "pg"].map((name) => `${name}@${devDependencies[name]}`);
@@ -71,7 +62,7 @@ try {
       run: true,
       include: ["test/runtimes/*.trial.ts"],
       typecheck: { enabled: false },
-      reporters: process.env.TRIAL_JSON ? [["json", { outputFile: process.env.TRIAL_JSON }]] : ["dot"],
+      reporters: ["dot"],
     },
     ...(testNamePattern && { testNamePattern }),
   });

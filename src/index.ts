@@ -5,6 +5,7 @@ export { honoAdapter } from "./adapters/hono/index.ts";
 export { toNextHandler } from "./adapters/next/index.ts";
 export { memoryDriver } from "./drivers/memory/index.ts";
 export { embedded, postgres, prisma, toPrismaSchema } from "./drivers/prisma/index.ts";
+export { createEnhancedDriver, type EnhancedDriver } from "./enhanced-driver.ts";
 export {
   type $Infer,
   type AnyEntity,
@@ -74,10 +75,8 @@ export {
   type Where,
 } from "./gate/index.ts";
 export {
-  createEnhancedDriver,
   defaultPlugins,
   defineConfig,
-  type EnhancedDriver,
   type Keelson,
   type KeelsonConfig,
   keelson,

@@ -45,7 +45,7 @@ const kinds: readonly PageKind[] = [
     title: "Apps and configuration",
     intro: "Making an app, its configuration and limits, and the client in the process.",
     of: "keelson",
-    files: ["keelson.ts", "gate/client/", "gate/ports/", "kernel/http/", "kernel/request/"],
+    files: ["keelson.ts", "enhanced-driver.ts", "gate/client/", "gate/ports/", "kernel/http/", "kernel/request/"],
   },
   {
     id: "entities",

@@ -51,9 +51,11 @@ function fieldProblems(at: string, field: FieldDefinition): string[] {
   if (field.encrypted?.searchable && field.kind.item !== undefined)
     problems.push(`${at}: an encrypted array cannot be searched; remove "searchable"`);
   if (field.search !== undefined) {
-    const { weight } = field.search;
+    const { weight, stem } = field.search;
     if (!(Number.isInteger(weight) && weight >= 1 && weight <= 1_000))
       problems.push(`${at}: the weight of .searchable() is a whole number from 1 to 1000`);
+    if (stem !== undefined && typeof stem !== "function")
+      problems.push(`${at}: the stem of .searchable() is a function that takes a word and gives its stem`);
     if (field.encrypted ?? field.password ?? (field.omit || undefined))
       problems.push(`${at}: .searchable() would store the words of a protected field in clear; remove one of the two`);
   }

@@ -6,8 +6,8 @@ export interface SearchOptions {
   /** How much a hit counts, compared with other fields. @default 1 */
   readonly weight?: number | undefined;
   /**
-   * Makes one text of the forms of a word, which has no upper case and no accents: a search for "running" then finds "runs".
-   * The same on each database. @default words have their own form only
+   * Gives the stem of a word, which comes in lower case and without accents: a search for "running" then finds "runs", on each
+   * database. @default words are found in their own form only
    */
   readonly stem?: Stem | undefined;
 }

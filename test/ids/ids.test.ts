@@ -1,5 +1,5 @@
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { prisma, toPrismaSchema } from "../../src/drivers/prisma/index.ts";
 import {
   belongsTo,
@@ -238,6 +238,23 @@ describe.each(DATABASES)("ids on %s", (databaseName, open) => {
 });
 
 describe("ids", () => {
+  it("that Keelson makes ascend, also while the clock is behind", async () => {
+    const start = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const note = entity("note", { text: string });
+    const app = createTestApp({ entities: [note] });
+    onTestFinished(() => app.close());
+    const made: string[] = [];
+    for (const minutes of [2, 1, 2, 3]) {
+      vi.setSystemTime(start + minutes * 60_000);
+      for (let index = 0; index < 100; index++) made.push((await app.api.asSystem().note.create({ text: "" })).id);
+    }
+    expect(made).toEqual([...new Set(made)].sort());
+    for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(made[0]?.slice(0, 13)).not.toBe(made[399]?.slice(0, 13));
+  });
+
   it("are refused at once where they cannot be", () => {
     const thing = entity("thing", { name: string });
     expect(() => thing.id(int, { from: "keelson" })).toThrow(/numbers come from the "database"/);

@@ -23,8 +23,8 @@ import {
 } from "keelson";
 import { withMiddleware } from "keelson/plugin";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { EnhancedDriverOptions } from "../../src/enhanced-driver.ts";
 import { createModel } from "../../src/entity/index.ts";
-import type { EnhancedDriverOptions } from "../../src/keelson.ts";
 import { freshSqliteFile } from "../support/databases.ts";
 
 const KEY = "ab".repeat(32);

@@ -4,7 +4,7 @@ import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { foldersIn, repositoryRoot, type SourceFile, sourceFiles } from "../support/source-files.ts";
 
-const ROOTS = ["src/index.ts", "src/keelson.ts"];
+const ROOTS = ["src/index.ts", "src/keelson.ts", "src/enhanced-driver.ts"];
 const sources = sourceFiles("src", (path) => path.endsWith(".ts"));
 
 /** Repository paths that a file imports in any way: values, types, re-exports, `import()`. */

@@ -201,6 +201,11 @@ describe.each(everyDatabase([recipe], 1))("a search with stems, on %s", (_name, 
   });
 });
 
+it("a stem that is no function keeps the app from starting", () => {
+  const wrong = entity("recipe", { title: string.searchable({ stem: "english" as never }) });
+  expect(() => wrong.build()).toThrow("recipe.title: the stem of .searchable() is a function");
+});
+
 describe("a text with very many accents", () => {
   it("is found without sorting them", async () => {
     const app = createTestApp({ entities: ENTITIES, driver: memoryDriver() });

@@ -103,7 +103,7 @@ export interface FieldKind<T = unknown> {
   fromCell?(text: string): Parsed<T>;
 }
 
-/** What words that mean the same begin with or share: "running" and "runs" become "run". */
+/** Gives the stem of a word: "run" of "running" and of "runs". */
 export type Stem = (word: string) => string;
 
 /** A cell of CSV: text is written in quotes, even when it is empty; numbers and booleans are not. */

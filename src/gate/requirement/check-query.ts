@@ -16,6 +16,7 @@ import {
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { SortKey } from "../statement/driver-port.ts";
 import type { JoinedFind } from "../statement/statement.ts";
+import { checkLimits, mostParts } from "./check-limits.ts";
 import { checkPaths } from "./check-paths.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
@@ -56,11 +57,6 @@ function searching({ entity, scope, query }: Operation): OperationQuery {
   if (query.search === undefined) return query;
   const mask = scope.principal.kind === "system" ? undefined : scope.access.mask(entity);
   return { ...query, where: allPresent(query.where, searchWhere(entity, query.search, mask?.filterable)) };
-}
-
-/** Far more than the conditions that the limits allow can have, with all their values. */
-function mostParts({ conditions, inValues, maxPageSize }: Limits): number {
-  return conditions * (8 + Math.max(inValues, maxPageSize));
 }
 
 function checked(
@@ -253,49 +249,6 @@ function collectTargets(scope: OperationScope, entity: AnyEntity, where: unknown
     targets.add(target);
     for (const inner of quantifiersOf(relation, value)?.map(([, where]) => where) ?? [value])
       collectTargets(scope, target, inner, targets);
-  }
-}
-
-/**
- * Holds a query to the limits of the app, so that a surface without its own bounds cannot build an enormous statement.
- * @throws BadRequestError
- */
-function checkLimits({ sort = [], include }: OperationQuery, where: Condition, limits: Limits): void {
-  const { conditions, sortKeys, includes } = limits;
-  if (sort.length > sortKeys) throw new BadRequestError(`A query takes at most ${sortKeys} sort keys`);
-  if (include !== undefined && countIncludes(include, 1, limits) > includes)
-    throw new BadRequestError(`A query includes at most ${includes} relations`);
-  if (countConditions(where, limits) > conditions)
-    throw new BadRequestError(`A query takes at most ${conditions} conditions`);
-}
-
-function countIncludes(include: IncludeTree, depth: number, limits: Limits): number {
-  const inner = Object.values(include);
-  if (inner.length > 0 && depth > limits.includeDepth)
-    throw new BadRequestError(`include goes deeper than ${limits.includeDepth} levels`);
-  return inner.reduce((count, tree) => count + countIncludes(tree, depth + 1, limits), inner.length);
-}
-
-/** Empty lists count too: there may be very many of them. */
-function countConditions(condition: Condition, limits: Limits): number {
-  switch (condition.op) {
-    case "and":
-    case "or":
-      return condition.of.reduce((count, part) => count + countConditions(part, limits), 0);
-    case "not":
-      return countConditions(condition.of, limits);
-    case "related":
-      return 1 + countConditions(condition.matches, limits);
-    case "compare": {
-      const { column, test, value } = condition;
-      // A list of ids is a page the caller has picked: as long as a page may be.
-      const most = column.role === "id" ? limits.maxPageSize : limits.inValues;
-      if (test === "in" && (value as readonly unknown[]).length > most)
-        throw new BadRequestError(`"in" on "${column.name}" takes at most ${most} values`);
-      return 1;
-    }
-    default:
-      return 1;
   }
 }
 

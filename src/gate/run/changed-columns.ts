@@ -32,14 +32,14 @@ function kindsOfColumns(entity: AnyEntity): ColumnKinds {
 }
 
 /**
- * Whether the statement of an update may wait for other transactions although it has locked the record: they store the
- * same unique value, refer to the record by one, or change the record that it will refer to.
+ * Whether the statement of a write may wait for other transactions, an update's although it has locked the record: they store
+ * the same unique value, refer to the record by one, or change the record that it will refer to.
  */
 export function mayWaitForOthers(operation: Operation): boolean {
   const { entity, data, scope } = operation as MutableOperation;
   if (!scope.store.capabilities.concurrentTransactions) return false;
   const { keys } = kindsOfColumns(entity);
-  return keys.size > 0 && changedColumns(entity, data).some((name) => keys.has(name));
+  return changedColumns(entity, data).some((name) => keys.has(name));
 }
 
 function isKey({ columns, uniques, softDelete }: AnyEntity, name: string): boolean {

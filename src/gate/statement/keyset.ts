@@ -51,7 +51,7 @@ function mayBeStored(column: ColumnDefinition | undefined, { through }: SortKey)
   return column?.existing === true && column.role !== "id" && through === undefined;
 }
 
-/** Whether a value is none of its column's kind: NaN, a time of 24:00, a word that the enum does not have. */
+/** Whether a value does not belong to its column's kind: NaN, a time of 24:00, a word that the enum does not have. */
 function isForeign(entity: AnyEntity, key: SortKey, value: unknown): boolean {
   const column = columnOf(entity, key);
   if (value === null || !mayBeStored(column, key) || column?.kind.column.scalar === "DateTime") return false;

@@ -184,8 +184,7 @@ export class RequestHandler {
   async #respond(context: KernelRouteContext): Promise<KernelResponse> {
     const { route, requestId, scope } = context;
     if (route.rules !== undefined) await this.#authorizeRoute(route, route.rules, scope);
-    const finished = finish(await route.handler(context), requestId, scope, this.#writers);
-    return finished instanceof Promise ? await finished : finished;
+    return finish(await route.handler(context), requestId, scope, this.#writers);
   }
 
   async #authorizeRoute(route: KernelRoute, rules: readonly string[], scope: Scope): Promise<void> {

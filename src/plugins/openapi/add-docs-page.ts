@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
+import Negotiator from "negotiator";
 import type { PluginContext, RouteContext } from "../../gate/index.ts";
 import { EntityNotFoundError, escapeHtml, Reply } from "../../kernel/index.ts";
 import { START_SCRIPT } from "./start-script.ts";
@@ -17,9 +18,11 @@ const SWAGGER_UI: ReadonlyMap<string, string> = new Map([
   ["swagger-ui-bundle.js", SCRIPT],
 ]);
 
-/** A file, compressed; `etag` is of its contents. */
+/** A file; `etag` is of its contents. */
 interface Asset {
   readonly zipped: Uint8Array;
+  /** Uncompressed, once a client has asked for that. */
+  plain?: Uint8Array;
   readonly etag: string;
 }
 
@@ -30,7 +33,7 @@ function readAsset(name: string): Asset {
   const known = read.get(name);
   if (known !== undefined) return known;
   const zipped = readZipped(name);
-  const asset = Object.freeze({ zipped, etag: createHash("sha256").update(zipped).digest("base64url") });
+  const asset: Asset = { zipped, etag: createHash("sha256").update(zipped).digest("base64url") };
   read.set(name, asset);
   return asset;
 }
@@ -154,17 +157,24 @@ function sendFile({ params, request }: RouteContext): Reply {
   if (file === "page.css") return new Reply(200, bytes(PAGE_STYLE), { "content-type": STYLE });
   const type = SWAGGER_UI.get(file);
   if (type === undefined) throw new EntityNotFoundError();
-  const { zipped, etag } = readAsset(file);
-  const isZipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(request.headers["accept-encoding"] ?? ""));
-  const tag = `"${etag}${isZipped ? "-gzip" : ""}"`;
+  const asset = readAsset(file);
+  const isZipped = takesGzip(request.headers["accept-encoding"]);
+  const tag = `"${asset.etag}${isZipped ? "-gzip" : ""}"`;
   const headers = {
     "cache-control": "private, max-age=3600",
     vary: "Accept-Encoding, Authorization, Cookie",
     etag: tag,
   };
   if (request.headers["if-none-match"] === tag) return new Reply(304, undefined, headers);
-  const encoding = isZipped ? { "content-encoding": "gzip" } : undefined;
-  return new Reply(200, isZipped ? zipped : gunzipSync(zipped), { ...headers, ...encoding, "content-type": type });
+  if (isZipped) return new Reply(200, asset.zipped, { ...headers, "content-encoding": "gzip", "content-type": type });
+  asset.plain ??= gunzipSync(asset.zipped);
+  return new Reply(200, asset.plain, { ...headers, "content-type": type });
+}
+
+/** Whether a client takes gzip rather than the plain file (RFC 9110 section 12.5.3). */
+function takesGzip(accepted: string | readonly string[] | undefined): boolean {
+  const headers = { "accept-encoding": [accepted ?? []].flat().join() };
+  return new Negotiator({ headers }).encodings(["gzip", "identity"])[0] === "gzip";
 }
 
 function bytes(text: string): Uint8Array {

@@ -2,8 +2,8 @@ import { SUFFIXES } from "../../entity/index.ts";
 
 /**
  * Starts Swagger UI. The document depends on its reader, so it is loaded again with the reader's credentials after a
- * login on the page, with “Authorize” or by executing a route whose last segment is `login` or `sign-in`. The tab keeps the
- * credentials until a logout, and no external validator is asked about the document. A list has a parameter for each operator
+ * login on the page, with “Authorize” or by executing a route whose last segment is `login` or `sign-in`. The tab keeps
+ * tokens and keys until a logout, but no password, and no external validator is asked about the document. A list has a parameter for each operator
  * of each field, several hundred of them: the page shows the common parameters and the fields first, and the others on request.
  */
 export const START_SCRIPT = `"use strict";
@@ -30,7 +30,8 @@ export const START_SCRIPT = `"use strict";
 
   const reloads = (original, system) => (payload) => {
     const result = original(payload);
-    const kept = ui.authSelectors.authorized().toJS();
+    const given = Object.entries(ui.authSelectors.authorized().toJS());
+    const kept = Object.fromEntries(given.filter(([, { schema }]) => schema.scheme?.toLowerCase() !== "basic"));
     if (Object.keys(kept).length > 0) sessionStorage.setItem(storageKey, JSON.stringify(kept));
     else sessionStorage.removeItem(storageKey);
     system.specActions.download(url);

@@ -22,8 +22,8 @@ import {
   refuseUnversioned,
   wrong,
 } from "./nested-input.ts";
+import { assertMayRead, type Links } from "./pair-rights.ts";
 import { at, type ByKey, findNested, type Path, runNested } from "./run-nested.ts";
-import { assertMayRead, type Links } from "./write-links.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 

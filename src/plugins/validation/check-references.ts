@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import { compileWhere, findsRecord, looksAt, type Operation } from "../../gate/index.ts";
+import { compileWhere, findsRecord, looksAt, mayWaitForOthers, type Operation } from "../../gate/index.ts";
 import { ValidationFailedError } from "../../kernel/index.ts";
 
 /** A foreign key whose target must exist for the caller. */
@@ -68,7 +68,7 @@ const later = new WeakMap<Operation, Later>();
  */
 async function checkAgainLater(references: readonly Reference[], operation: Operation): Promise<void> {
   const { scope, entity, data, kind } = operation;
-  if (!scope.driver.capabilities.concurrentTransactions) return;
+  if (!mayWaitForOthers(operation)) return;
   const held: Reference[] = [];
   const written: Reference[] = [];
   for (const reference of references) {

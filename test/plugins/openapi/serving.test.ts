@@ -258,7 +258,7 @@ describe("the page", () => {
       "http://shop.example/openapi.json",
       "http://shop.example/openapi.json",
     ]);
-    expect([...kept.values()].map((text) => Object.keys(JSON.parse(text)))).toEqual([["basic", "key", "cookie"]]);
+    expect([...kept.values()].map((text) => Object.keys(JSON.parse(text)))).toEqual([["key", "cookie"]]);
 
     const { responseInterceptor } = options as unknown as { responseInterceptor(response: object): object };
     const response = { ok: true, headers: {}, url: "http://shop.example/api/users/login", obj: { token: "t2" } };

@@ -3,7 +3,7 @@ import { type Answer, checkRecords } from "./check-records.ts";
 import { failAll, RemoteFailure, toFailure } from "./failures.ts";
 import type { FetchPlan } from "./fetch-plan.ts";
 import type { JoinSettings } from "./remote-joins-options.ts";
-import type { Gate, StitchContext } from "./stitch-context.ts";
+import { type Cockatiel, cockatiel, type Gate, type StitchContext } from "./stitch-context.ts";
 import type { Deadline } from "./stitch-deadline.ts";
 
 /** What is asked of a service, whatever the ids. */
@@ -78,20 +78,15 @@ export interface Breakers {
 
 export function createBreakers({ breaker }: JoinSettings): Breakers {
   if (breaker === false) return { of: () => (work) => work(), stateOf: () => "closed" };
-  const known = new Map<string, Promise<OwnBreaker>>();
-  const made = new Map<string, OwnBreaker>();
-  const make = async (service: string): Promise<OwnBreaker> => {
-    const own = await createBreaker(service, breaker);
-    made.set(service, own);
-    return own;
-  };
+  const known = new Map<string, OwnBreaker>();
   return {
     of: (service) => async (work, deadline) => {
-      const found = known.get(service) ?? make(service);
-      known.set(service, found);
-      return (await found).run(work, deadline);
+      const library = await cockatiel();
+      const own = known.get(service) ?? createBreaker(library, service, breaker);
+      known.set(service, own);
+      return own.run(work, deadline);
     },
-    stateOf: (service) => made.get(service)?.state() ?? "closed",
+    stateOf: (service) => known.get(service)?.state() ?? "closed",
   };
 }
 
@@ -100,14 +95,11 @@ interface OwnBreaker {
   state(): BreakerState;
 }
 
-async function createBreaker(
+function createBreaker(
+  { BrokenCircuitError, CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen }: Cockatiel,
   service: string,
   { failures, resetAfter }: Exclude<JoinSettings["breaker"], false>,
-): Promise<OwnBreaker> {
-  // Imported here: it makes signals when it is imported, which workers allow in a request only.
-  const { BrokenCircuitError, CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } = await import(
-    "cockatiel"
-  );
+): OwnBreaker {
   // A caller who leaves says nothing about the service, unless it is the one that was to find out.
   const counts = (error: Error): boolean =>
     !(error instanceof RemoteFailure && error.reason === "gone") || policy.state === CircuitState.HalfOpen;

@@ -106,10 +106,19 @@ export function createMemo(): Memo {
 /** Lets work wait for its turn. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
+export type Cockatiel = typeof import("cockatiel");
+
+let library: Promise<Cockatiel> | undefined;
+
+/** Imported at the first call: it makes signals when it is imported, which workers allow in a request only. */
+export function cockatiel(): Promise<Cockatiel> {
+  library ??= import("cockatiel");
+  return library;
+}
+
 /** A gate that lets so many through at once; the others wait. */
 export function createGate(concurrency: number): Gate {
-  // Imported here: it makes signals when it is imported, which workers allow in a request only.
-  const turns = import("cockatiel").then(({ bulkhead }) => bulkhead(concurrency, Number.POSITIVE_INFINITY));
+  const turns = cockatiel().then(({ bulkhead }) => bulkhead(concurrency, Number.POSITIVE_INFINITY));
   return async (work) => (await turns).execute(work);
 }
 
