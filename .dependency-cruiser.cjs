@@ -118,7 +118,7 @@ module.exports = {
       comment:
         "Every folder has one index.ts that speaks for it; its other files may change without the roots noticing.",
       severity: "error",
-      from: { path: "^src/(keelson|index|plugin|driver)\\.ts$" },
+      from: { path: "^src/(keelson|enhanced-driver|index|plugin|driver)\\.ts$" },
       to: {
         path: "^src/[^/]+/",
         pathNot: "^src/(kernel|gate|entity|client|cli|(plugins|adapters|drivers)/[^/]+)/index\\.ts$",
