@@ -16,7 +16,7 @@ export type AddedBy<TSchema, TExtend> = [EntityIn<TSchema>, ExtensionsIn<TExtend
 
 type EntityIn<TSchema> =
   TSchema extends EntitySchema<infer E> ? (number extends E["length"] ? never : E[number]) : never;
-type ExtensionsIn<TExtend> = string extends keyof TExtend ? never : TExtend extends object ? TExtend : never;
+type ExtensionsIn<TExtend> = TExtend extends object ? (string extends keyof TExtend ? never : TExtend) : never;
 
 /** A plugin or a list of plugins whose types say what it adds. */
 export interface Adding<A> {

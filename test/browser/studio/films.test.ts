@@ -117,6 +117,27 @@ describe("the films in the studio", () => {
     expect(await filmNamed("Pulp Fiction")).toMatchObject({ runningTime: 154 });
   });
 
+  it("replaces a related record's title by what is typed, also when it comes late", async () => {
+    const film = await filmNamed("Reservoir Dogs");
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const page = await logIn(grace);
+    await page.route(/api\/directors\/[^/]+$/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.evaluate((hash) => location.assign(hash), `#/films/${film?.id}/edit`);
+    const box = page.getByLabel("Director");
+    await box.focus();
+    release();
+    await page.waitForFunction(() => (document.activeElement as HTMLInputElement).value === "Quentin Tarantino");
+    await page.keyboard.type("nolan");
+    await page.getByRole("option", { name: "Christopher Nolan" }).waitFor();
+    expect(await box.inputValue()).toBe("nolan");
+  });
+
   it("imports films for Grace, and lists the rows with errors", async () => {
     const page = await logIn(grace, "#/films/!import");
     await page.getByLabel("Or paste the rows here").fill("title,runningTime\nA new film,90\n,80\nNo time,soon\n");

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { VNode } from "preact";
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { EntityDescription } from "../../app-document.ts";
 import { call } from "../state/api.ts";
 import { fieldOf, pathOf, type Row, titleOf, useApp } from "../state/app-context.ts";
@@ -37,6 +37,7 @@ export function Picker({
 }: PickerProps): VNode {
   const { app } = useApp();
   const listId = useId();
+  const box = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState<string | undefined>(undefined);
   const [active, setActive] = useState(0);
   const isOpen = typed !== undefined;
@@ -71,9 +72,14 @@ export function Picker({
     }
   };
   const shown = typed ?? (value === "" ? "" : (chosen.data ?? value));
+  // The title of the chosen record may come when the caller is in the box already: typing replaces it all the same.
+  useLayoutEffect(() => {
+    if (!isOpen && document.activeElement === box.current) box.current?.select();
+  }, [shown, isOpen]);
   return (
     <div class="picker">
       <input
+        ref={box}
         id={id}
         type="text"
         role="combobox"
