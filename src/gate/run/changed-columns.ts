@@ -42,8 +42,9 @@ export function mayWaitForOthers(operation: Operation): boolean {
   return changedColumns(entity, data).some((name) => keys.has(name));
 }
 
-function isKey({ columns, uniques, softDelete }: AnyEntity, name: string): boolean {
+function isKey({ columns, uniques, softDelete, existing }: AnyEntity, name: string): boolean {
   const { unique, role } = columns[name] as ColumnDefinition;
+  if (existing) return true; // its indexes may be of expressions, which no entity says
   if (name === softDelete?.field) return true; // values of deleted records are free, and taken again with the record
   if (unique || role === "foreignKey" || uniques.some((names) => names.includes(name))) return true;
   return Object.values(columns).some((column) => column.of === name && column.unique);

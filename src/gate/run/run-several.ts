@@ -7,6 +7,12 @@ import type { GateScope } from "../operation/runtime.ts";
 import { giveTurn, inTurn } from "./brief-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 
+/** An id as it is in code; undefined for a text that is none, and so the id of no record. */
+function idIn(kind: ColumnDefinition["kind"], text: string): string | undefined {
+  const read = kind.parse(text);
+  return read.ok ? (read.value as string) : undefined;
+}
+
 /**
  * Runs an operation on several records: as one statement when no rule, hook or validator needs the individual records.
  * Otherwise one after the other in a transaction, in the order of their ids: all such transactions lock in that order,
@@ -16,8 +22,8 @@ import { runOperation } from "./run-operation.ts";
 export async function runSeveral(scope: GateScope, input: OperationInput, ids: readonly string[]): Promise<Operation> {
   const { entity, planOf } = scope.runtime.find(input.entity);
   if (input.kind !== "update" && input.kind !== "delete") throw new InternalError("ids are for updates and deletes");
-  const { compare } = (entity.columns.id as ColumnDefinition).kind;
-  const distinct = [...new Set(ids)].sort(compare);
+  const { kind } = entity.columns.id as ColumnDefinition;
+  const distinct = [...new Set(ids.flatMap((id) => idIn(kind, id) ?? []))].sort(kind.compare);
   const isPlain = input.set === undefined && (input.precondition ?? scope.state.precondition) === undefined;
   const { concurrentTransactions, locksInOrder } = scope.store.capabilities;
   const isSafe = !concurrentTransactions || locksInOrder === true;

@@ -19,6 +19,7 @@ import {
   compare,
   type EntityRef,
   isAlways,
+  not,
   type Row,
   soleId,
   type Where,
@@ -87,6 +88,7 @@ class PortDriver implements Driver {
   async findOne(ref: EntityRef, where: Where, { select, lock }: FindOptions = {}): Promise<Row | null> {
     const entity = this.#find(ref);
     const condition = this.#compile(entity, where);
+    if (lock && isAlways(not(condition))) return null; // a text that is no id
     if (lock && soleId(condition) === undefined)
       throw new BadRequestError(`where on ${entity.name}: locking a record takes its id`);
     const rows = await this.#port.execute({ kind: "find", entity, where: condition, select, lock, limit: 1 });

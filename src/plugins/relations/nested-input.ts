@@ -151,8 +151,8 @@ export function inOrderOfIds(target: AnyEntity, writes: readonly NestedWrite[]):
     return items.map((item, index) => ({ verb, item, index, id: idOfItem(target, verb, item) }));
   });
   const there = steps.filter(({ id }) => id !== undefined);
-  const { compare } = (target.columns.id as ColumnDefinition).kind;
-  there.sort((a, b) => compare(a.id, b.id));
+  const order = orderOfIds(target);
+  there.sort((a, b) => order(a.id as string, b.id as string));
   const sets = steps.filter(({ verb }) => verb === "set");
   return [...sets, ...there, ...steps.filter(({ verb, id }) => verb !== "set" && id === undefined)];
 }
@@ -161,6 +161,15 @@ function idOfItem(target: AnyEntity, verb: NestedWrite["verb"], item: unknown): 
   if (verb === "create" || verb === "upsert" || verb === "connectOrCreate") return undefined;
   const given = verb === "update" ? (item as Data).id : item;
   return given === undefined || given === true ? undefined : idText(target, given);
+}
+
+/** The order in which records are changed: that of their ids; texts that are none come last. */
+export function orderOfIds({ columns }: AnyEntity): (a: string, b: string) => number {
+  const { kind } = columns.id as ColumnDefinition;
+  return (a, b) => {
+    const [isOne, isOther] = [kind.accepts(a), kind.accepts(b)];
+    return isOne && isOther ? kind.compare(a, b) : Number(isOther) - Number(isOne);
+  };
 }
 
 /** An id as it is in code: those of whole numbers are texts. */

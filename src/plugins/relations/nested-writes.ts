@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
+import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import {
   allOf,
   findsRecord,
@@ -19,6 +19,7 @@ import {
   inOrderOfIds,
   type NestedWrite,
   nestedWritesOf,
+  orderOfIds,
   refuseUnversioned,
   wrong,
 } from "./nested-input.ts";
@@ -64,13 +65,16 @@ export function addNestedHooks(
     const after = writes.filter(({ relation, verb }) => isAfter(relation, verb));
     if (after.length > 0) further.set(operation, after);
   };
-  const takeFurther: HookFunction<"operation:normalize"> = (operation) => {
+  // Late, so that all that is asked about the record once it is stored is asked before others are changed with it.
+  const takeFurther: HookFunction<"operation:protect"> = (operation) => {
     const after = further.get(operation);
-    if (after !== undefined) operation.whenWritten(() => writeAfter(operation, after));
+    if (after === undefined) return;
+    further.delete(operation); // the operation may be validated again
+    operation.whenWritten(() => writeAfter(operation, after));
   };
   hooks.on("operation:normalize", take, { appliesTo });
   addPairs((operation) => pairs.get(operation) ?? []);
-  hooks.on("operation:normalize", takeFurther, { appliesTo });
+  hooks.on("operation:protect", takeFurther, { appliesTo });
 }
 
 /** A relation whose records this caller may write along. One that they may not know of is an unknown name. */
@@ -215,10 +219,9 @@ class Children {
 
   async set(items: readonly unknown[]): Promise<void> {
     const { name, target } = this.#relation;
-    const { compare } = (target.columns.id as ColumnDefinition).kind;
     const wanted = new Map(items.map((item, index) => [idText(target, item), index]));
     const present = new Set(await this.#find({}, this.#operation.scope.app.limits.bulk, [name, "set"]));
-    for (const id of new Set([...present, ...wanted.keys()].sort(compare))) {
+    for (const id of new Set([...present, ...wanted.keys()].sort(orderOfIds(target)))) {
       const index = wanted.get(id);
       if (index === undefined) await this.#own({ kind: "update", id, data: { [this.#key]: null } }, [name, "set"]);
       else if (!present.has(id)) await this.#connect(id, [name, "set", index]);

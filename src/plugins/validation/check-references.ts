@@ -1,5 +1,15 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import { compileWhere, findsRecord, looksAt, mayWaitForOthers, type Operation } from "../../gate/index.ts";
+import {
+  allOf,
+  type Condition,
+  compileWhere,
+  findsRecord,
+  isAlways,
+  looksAt,
+  mayWaitForOthers,
+  type Operation,
+  withoutRecord,
+} from "../../gate/index.ts";
 import { ValidationFailedError } from "../../kernel/index.ts";
 
 /** A foreign key whose target must exist for the caller. */
@@ -53,44 +63,61 @@ export async function checkReferences(references: readonly Reference[], operatio
   await checkAgainLater(references, operation);
 }
 
-/** References that are looked up once more: when the record is locked, and when it is stored. */
-interface Later {
-  readonly held: readonly Reference[];
-  readonly written: readonly Reference[];
+/** A reference that is looked up once more, and the rule that says who sees what it leads to. */
+interface Again {
+  readonly reference: Reference;
+  readonly rule: Condition;
 }
 
-const later = new WeakMap<Operation, Later>();
+const later = new WeakMap<Operation, readonly Again[]>();
 
 /**
- * Where transactions run concurrently, a write may wait for others once its references are checked. Where a rule decides by other
- * records who sees what they lead to, they are checked again in its transaction: after its statement, or, where the record
- * itself may be one of these, as it is before.
+ * Where transactions run concurrently, a write may wait for others once its references are checked. Those that only some callers see
+ * are checked again in its transaction: after its statement, and where the record itself may decide about them, also when it is
+ * locked. What the record brings about by itself is no reason to refuse it, and none to let it pass.
  */
 async function checkAgainLater(references: readonly Reference[], operation: Operation): Promise<void> {
-  const { scope, entity, data, kind } = operation;
+  const { scope, data, kind } = operation;
   if (!mayWaitForOthers(operation)) return;
-  const held: Reference[] = [];
-  const written: Reference[] = [];
+  const again: Again[] = [];
   for (const reference of references) {
     if (data[reference.column] === undefined) continue;
-    const { predicate, guard } = await scope.access.readDecision(reference.target);
+    const { predicate } = await scope.access.readDecision(reference.target);
     const rule = compileWhere(scope.app.model, reference.target, predicate);
-    if (guard !== undefined || looksAt(rule, entity)) held.push(reference);
-    else if (looksAt(rule)) written.push(reference);
+    if (!isAlways(rule)) again.push({ reference, rule });
   }
   const isAsked = later.has(operation);
-  if (!isAsked && held.length + written.length === 0) return;
-  later.set(operation, { held, written });
+  if (!isAsked && again.length === 0) return;
+  later.set(operation, again);
   if (isAsked) return;
   operation.transactional = true;
-  if (kind === "update") operation.whenHeld(() => checkAgain(operation, "held"));
-  operation.whenWritten(() => checkAgain(operation, "written"));
+  if (kind === "update") operation.whenHeld(() => checkAgain(operation, isBefore));
+  operation.whenWritten(() => checkAgain(operation, isStillVisible));
 }
 
-async function checkAgain(operation: Operation, when: keyof Later): Promise<void> {
-  const again = later.get(operation)?.[when] ?? [];
-  const found = await Promise.all(again.map((reference) => isVisible(reference, operation)));
-  refuseMissing(again.filter((_, index) => !found[index]));
+async function checkAgain(
+  operation: Operation,
+  isSeen: (one: Again, of: Operation) => Promise<boolean>,
+): Promise<void> {
+  const again = later.get(operation) ?? [];
+  const found = await Promise.all(again.map((one) => isSeen(one, operation)));
+  refuseMissing(again.filter((_, index) => !found[index]).map(({ reference }) => reference));
+}
+
+/** Of a locked record: only where the record may decide, since all others are checked after the statement. */
+async function isBefore({ reference, rule }: Again, operation: Operation): Promise<boolean> {
+  return !looksAt(rule, operation.entity) || isVisible(reference, operation);
+}
+
+/** As it is now, or as it would be without the record. */
+async function isStillVisible({ reference, rule }: Again, operation: Operation): Promise<boolean> {
+  const { scope, entity, kind, data, records } = operation;
+  const { column, target } = reference;
+  const decides = looksAt(rule, entity);
+  if (!(decides && kind === "create") && (await isVisible(reference, operation))) return true;
+  if (!decides) return false;
+  const where = allOf({ id: data[column] }, withoutRecord(rule, entity, records[0]?.id));
+  return (await scope.driver.findOne(target, where, { select: ["id"] })) !== null;
 }
 
 /** @throws ValidationFailedError */

@@ -3,6 +3,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   belongsTo,
+  bool,
   bulkDeleteAction,
   datetime,
   defineRule,
@@ -60,6 +61,9 @@ const page = entity("page", {
   group: belongsTo(() => group)
     .optional()
     .onDelete("setNull"),
+  sheet: belongsTo(() => sheet)
+    .optional()
+    .onDelete("setNull"),
 })
   .timestamps(false)
   .rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"] })
@@ -82,6 +86,20 @@ const group = entity("group", {
   folder: belongsTo(() => folder).onDelete("cascade"),
   pages: hasMany(() => page),
 }).rules({ read: [free] });
+const opened = defineRule("wfrOpened", () => ({ isOpen: true }));
+const sheet = entity("sheet", { isOpen: bool, code: string.unique() })
+  .timestamps(false)
+  .rules({
+    read: [opened],
+    update: ["everyone"],
+  });
+/** A table that was there before, whose index is of an expression. */
+const plaque = entity("plaque", { text: string, folder: belongsTo(() => folder) })
+  .timestamps(false)
+  .existing()
+  .rules({ read: ["everyone"], update: [ofMember] });
+const PLAQUE = `create table "plaque" ("id" text primary key, "text" text not null, "folderId" text not null);
+  create unique index on "plaque" (lower("text"))`;
 const plain = { read: ["everyone"] } as const;
 const comment = entity("comment", {
   note: belongsTo(() => note)
@@ -109,7 +127,24 @@ const memo = entity("memo", {
   .actions({ restore: restoreAction() });
 const label = entity("label", { notes: manyToMany(() => note) }).rules(plain);
 const badge = entity("badge", { name: string }).rules(plain);
-const entities = [folder, access, note, comment, reaction, mark, bill, label, badge, page, shelf, draft, group, memo];
+const entities = [
+  folder,
+  access,
+  note,
+  comment,
+  reaction,
+  mark,
+  bill,
+  label,
+  badge,
+  page,
+  shelf,
+  draft,
+  group,
+  memo,
+  sheet,
+  plaque,
+];
 
 const POSTGRES = SQL_DATABASES.filter(([name]) => name === "PostgreSQL");
 
@@ -119,6 +154,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
 
   beforeAll(async () => {
     database = await open();
+    await database.rows(PLAQUE);
     app = createTestApp({ entities, driver: database.driver });
     await app.api.ready;
   });
@@ -215,6 +251,13 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     expect(await app.as({ id: "ann" }).request("POST", "/api/memos/m/restore")).toMatchObject({ status: 200 });
   });
 
+  it("is decided again after an index of an existing table was waited for that no entity says", async () => {
+    await app.api.asSystem().plaque.create({ id: "p", text: "p", folderId: "f" });
+    const held = `insert into "plaque" ("id", "text", "folderId") values ('q', 'LATE', 'f')`;
+    expect(await create("PATCH", "/api/plaques/p", { text: "late" }, held)).toMatchObject({ status: 403 });
+    expect(await app.api.driver.count("plaque", { text: "p" })).toBe(1);
+  });
+
   describe("and others are changed with it", () => {
     beforeEach(async () => {
       const system = app.api.asSystem();
@@ -306,11 +349,50 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       ["about a reference that is held, by a change", DRAFT, "PATCH", "pages/p", { draftId: "s" }, 400],
       ["about a reference of a held record", PAGE, "PATCH", "pages/p", { draftId: "s" }, 400],
       ["about one that the record decides about", PAGE, "PATCH", "pages/p", { groupId: "s" }, 400],
+      [
+        "about one that decides by such records, by a create",
+        TEXT,
+        "POST",
+        "pages",
+        { text: "late", groupId: "s" },
+        400,
+      ],
+      [
+        "about one that decides by such records, by a change",
+        TEXT,
+        "PATCH",
+        "pages/p",
+        { text: "late", groupId: "s" },
+        400,
+      ],
     ])("is decided again %s", async (_what, held, method, path, body, status) => {
       const before = await stored();
       const answer = await create(method, `/api/${path}`, body, held);
       expect(answer).toMatchObject(status === 200 ? { status, body: refused } : { status });
       expect(await stored()).toEqual(before);
+    });
+
+    it("is decided again about a reference whose own values decide", async () => {
+      const late = { text: "late", sheetId: "s" };
+      const sheetChanges = `update "sheet" set "isOpen" = false, "code" = 'new'`;
+      const closes = `update "sheet" set "isOpen" = false`;
+      const tries = [
+        ["POST", "pages", late, TEXT, closes, "rollback"],
+        ["PATCH", "pages/p", late, TEXT, closes, "rollback"],
+        ["POST", "pages", late, sheetChanges, "select 1", "commit"],
+        ["PATCH", "pages/p", { sheetId: "s" }, sheetChanges, "select 1", "commit"],
+      ] as const;
+      for (const [method, path, body, held, revoke, end] of tries) {
+        await app.api.driver.deleteMany("sheet", { id: "s" });
+        await app.api.asSystem().sheet.create({ id: "s", isOpen: true, code: "s" });
+        const begin = () => app.as({ id: "ann" }).request(method, `/api/${path}`, body);
+        expect.soft(await whileHeld(held, begin, end, revoke), `${method} ${held}`).toMatchObject({ status: 400 });
+        expect.soft(await app.api.driver.count("page", { sheetId: null }), `${method} ${held}`).toBe(1);
+      }
+      await app.api.driver.updateMany("sheet", { id: "s" }, { isOpen: true });
+      const closing = { text: "late", sheet: { connect: "s", update: { isOpen: false } } };
+      expect(await app.as({ id: "ann" }).request("POST", "/api/pages", closing)).toMatchObject({ status: 201 });
+      expect(await app.as({ id: "ann" }).request("POST", "/api/pages", late)).toMatchObject({ status: 400 });
     });
 
     it("is decided again for a field, and for the record as it was", async () => {

@@ -6,7 +6,7 @@ import { linkTable } from "../tables/link-table.ts";
 import { sourceOf, storedName } from "../tables/table-names.ts";
 import { buildAtPath } from "./build-path.ts";
 import { codecOf, type ListForm, listForm } from "./column-codec.ts";
-import { comparable, sortedBy } from "./comparable.ts";
+import { comparable, searched, sortedBy } from "./comparable.ts";
 import { askedOfRelated, namesRows } from "./condition-shape.ts";
 import { SIGNS } from "./patterns.ts";
 import type { Places, SqlBuilder } from "./sql-builder.ts";
@@ -144,7 +144,7 @@ export class ConditionBuilder {
     if (record !== undefined && value === undefined)
       return sql`${sortedBy(this.#builder, column, stored)} ${sql.raw(sign ?? "=")} ${this.#valueIn(record, column)}`;
     const slot = this.#slots.next(codecOf(provider, column).type);
-    if (sign === undefined) return this.#search(name, slot);
+    if (sign === undefined) return this.#search(searched(this.#builder, column, stored), slot);
     const right = comparable(this.#builder, column, sql`${slot}`);
     if (record !== undefined) {
       const given = provider === "mysql" ? sql`cast(${right} as datetime(6))` : right;

@@ -7,14 +7,32 @@ import type { SqlBuilder } from "./sql-builder.ts";
  * one value in several forms, or compare text by a collation of their own.
  */
 export function comparable(
-  { sql, provider, inexact, collation }: SqlBuilder,
+  builder: SqlBuilder,
   column: ColumnDefinition,
   value: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  if (collation !== undefined && inexact.has(column)) return sql`${value} collate ${sql.raw(collation)}`;
+  const { sql, provider, inexact } = builder;
+  if (inexact.has(column)) return exactly(builder, value);
   if (provider !== "sqlite" || column.existing !== true) return value;
   const { scalar } = column.kind.column;
   return scalar === "DateTime" ? sqliteMoment(sql, value) : scalar === "Time" ? sqliteTime(sql, value) : value;
+}
+
+/** Text of which "a", "A" and "a " are three values. */
+function exactly({ sql, provider, collation }: SqlBuilder, value: RawBuilder<unknown>): RawBuilder<string> {
+  if (provider === "postgresql") return sql`cast(${value} as text) collate "C"`;
+  return sql`${value} collate ${sql.raw(collation ?? "binary")}`; // SQLite's
+}
+
+/** What patterns are compared with: PostgreSQL ignores case by the rules of a locale. */
+export function searched(
+  builder: SqlBuilder,
+  column: ColumnDefinition,
+  value: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const { sql, provider, inexact } = builder;
+  const isOwn = provider === "postgresql" && inexact.has(column);
+  return isOwn ? sql`cast(${value} as text) collate "default"` : comparable(builder, column, value);
 }
 
 /**

@@ -50,7 +50,7 @@ export interface SqlBuilder {
   readonly sql: Sql;
   /** MySQL only: how text is compared. */
   readonly collation: ExactCollation | undefined;
-  /** Columns of MySQL that compare text inexactly, so that statements say the collation. */
+  /** Columns that compare text inexactly, or may do so: statements say the collation. */
   readonly inexact: ReadonlySet<ColumnDefinition>;
 }
 
@@ -58,7 +58,7 @@ export interface SqlBuilder {
  * The query builder. Kysely is loaded here, because apps without a database need not wait for it.
  * @param schema Schema of the tables. @default the connection's
  * @param collation MySQL only: how text is compared
- * @param inexact Its columns that do not compare so by themselves
+ * @param inexact columns that do not compare so by themselves
  */
 export async function createSqlBuilder(
   provider: Provider,

@@ -1,5 +1,5 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
-import type { ColumnDefinition, EntityModel } from "../../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, EntityModel, Provider } from "../../../entity/index.ts";
 import type { DriverContext } from "../../../gate/index.ts";
 import { plainMoment } from "../condition/column-codec.ts";
 import { createSqlBuilder, EXACT_COLLATIONS, type ExactCollation, exactCollation } from "../condition/sql-builder.ts";
@@ -32,28 +32,54 @@ export function sqlPath(fast: Fast): SqlPath {
 /** The schema of PostgreSQL's tables where the adapter does not name one; on other databases the connection decides. */
 const DEFAULT_SCHEMA = "public";
 
-const INEXACT = `select concat(TABLE_NAME, '.', COLUMN_NAME) from information_schema.COLUMNS where TABLE_SCHEMA = database()
-  and COLLATION_NAME is not null and COLLATION_NAME not in ('${EXACT_COLLATIONS.join("', '")}')`;
+/** Columns that compare text by a collation of their own, as table and column. */
+const INEXACT = {
+  mysql: `select concat(TABLE_NAME, '.', COLUMN_NAME) from information_schema.COLUMNS where TABLE_SCHEMA = database()
+    and COLLATION_NAME is not null and COLLATION_NAME not in ('${EXACT_COLLATIONS.join("', '")}')`,
+  postgresql: `select n.nspname || '.' || c.relname || '.' || a.attname from pg_attribute a
+    join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
+    join pg_type t on t.oid = a.atttypid left join pg_collation l on l.oid = a.attcollation
+    where a.attnum > 0 and (t.typname = 'citext' or not l.collisdeterministic)`,
+};
 
-/** How a server of MySQL compares text exactly, and the columns that do not by themselves. */
-async function collationOf(
+/** How text is compared exactly, and the columns that do not by themselves. */
+interface Comparing {
+  readonly collation?: ExactCollation | undefined;
+  readonly inexact?: ReadonlySet<ColumnDefinition>;
+}
+
+/**
+ * Looks up which columns compare text inexactly: any of MySQL, and those of existing tables elsewhere. SQLite does not say which, so it
+ * may be all of them.
+ */
+async function comparingIn(
   client: SqlDriverAdapter,
   { entities }: EntityModel,
-): Promise<{ readonly collation: ExactCollation; readonly inexact: ReadonlySet<ColumnDefinition> }> {
+  { provider, schema }: { readonly provider: Provider; readonly schema: string | undefined },
+): Promise<Comparing> {
   const ask = async (sql: string): Promise<readonly unknown[]> =>
     (
       await runStatement(client, sql).catch((error: unknown) => {
         throw toKeelsonError(error, { operation: "connect" });
       })
     ).rows.map(([value]) => value);
-  const [version] = await ask("select version()");
-  const found = new Set(await ask(INEXACT));
-  const columns = entities.flatMap((entity) =>
-    Object.values(entity.columns).filter(
-      ({ stored, kind }) => kind.column.scalar !== "Json" && found.has(`${tableOf(entity)}.${stored}`),
-    ),
-  );
-  return { collation: exactCollation(version), inexact: new Set(columns) };
+  const columns = (of: readonly AnyEntity[], isInexact: (entity: AnyEntity, column: ColumnDefinition) => boolean) =>
+    new Set(of.flatMap((entity) => Object.values(entity.columns).filter((column) => isInexact(entity, column))));
+  const existing = entities.filter((entity) => entity.existing);
+  if (provider === "mysql") {
+    const [version] = await ask("select version()");
+    const found = new Set(await ask(INEXACT.mysql));
+    const inexact = columns(
+      entities,
+      (entity, { stored, kind }) => kind.column.scalar !== "Json" && found.has(`${tableOf(entity)}.${stored}`),
+    );
+    return { collation: exactCollation(version), inexact };
+  }
+  if (existing.length === 0) return {};
+  if (provider === "sqlite") return { inexact: columns(existing, (_, { kind }) => kind.column.scalar === "String") };
+  const found = new Set(await ask(INEXACT.postgresql));
+  const nameOf = (entity: AnyEntity): string => `${entity.table?.schema ?? schema}.${tableOf(entity)}`;
+  return { inexact: columns(existing, (entity, { stored }) => found.has(`${nameOf(entity)}.${stored}`)) };
 }
 
 const NONE: ReadonlySet<ColumnDefinition> = new Set();
@@ -68,7 +94,7 @@ async function createSqlConnection(
   const schema =
     provider === "postgresql" ? (opened.client.getConnectionInfo?.().schemaName ?? DEFAULT_SCHEMA) : undefined;
   const connection = createConnection(opened, context);
-  const { collation, inexact = NONE } = provider === "mysql" ? await collationOf(opened.client, context.model) : {};
+  const { collation, inexact = NONE } = await comparingIn(opened.client, context.model, { provider, schema });
   return Object.freeze({
     ...connection,
     builder: await createSqlBuilder(provider, schema, collation, inexact),
