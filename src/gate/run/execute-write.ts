@@ -204,14 +204,16 @@ function writeUpdate(operation: MutableOperation, where: Condition, before?: typ
 
 /**
  * Where the statement of an update may have waited for other transactions, what its condition says about other records is asked once
- * more, of the record as it was locked. What the update itself has brought about is no reason to refuse it.
- * @throws RecordChangedError
+ * more, of the record as it was locked. What the update itself has brought about is no reason to refuse it, unless the
+ * record would be out of the rules' reach.
+ * @throws RecordChangedError, AuthorizationError
  */
 async function refuseOvertaken(operation: MutableOperation, where: Condition, held: Row): Promise<void> {
   const { entity, scope } = operation;
   if (!looksAt(where) || !mayWaitForOthers(operation)) return;
   for (const condition of [where, withoutRecord(where, entity, held.id)])
     if (await meetsChanged(scope.store, condition, held)) return;
+  if (looksAt(where, entity)) await recheck(operation);
   throw new RecordChangedError();
 }
 

@@ -35,6 +35,7 @@ const actions = { bulkUpdate: bulkUpdateAction, bulkDelete: bulkDeleteAction };
 const folder = entity("folder", {
   name: string,
   open: bool.default(true),
+  code: string.optional().unique(),
   notes: hasMany(() => note),
   plans: hasMany(() => plan),
   members: hasMany(() => access),
@@ -139,6 +140,7 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
     it("must hold after a change, by whatever operation", async () => {
       const tries = [
         ["PATCH", "folders/f1", { open: false }],
+        ["PATCH", "folders/f1", { open: false, code: "new" }], // a unique value may make the statement wait
         ["POST", "folders/f1/toggle-open", undefined],
         ["PUT", "folders/bulk", { ids: ["f1"], data: { open: false } }],
       ] as const;
