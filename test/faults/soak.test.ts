@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { soak } from "../../bench/soak/soak.ts";
 import { soakTable } from "../../bench/soak/soak-results.ts";
@@ -6,7 +5,7 @@ import { childProgram } from "../support/child-program.ts";
 import { amount } from "../support/suite.ts";
 
 const REQUESTS = amount(400, 700);
-const SOUND = ["--import", "tsx", fileURLToPath(new URL("../../bench/soak/server.ts", import.meta.url))];
+const SOUND = [await childProgram(new URL("../support/faults/sound.child.ts", import.meta.url))];
 const FAULTY = [await childProgram(new URL("../support/faults/soaked.child.ts", import.meta.url))];
 
 describe("a soak", () => {
