@@ -39,6 +39,7 @@ const note = entity("note", {
   text: string.unique(),
   folder: belongsTo(() => folder).onDelete("cascade"),
   badges: manyToMany(() => badge),
+  marks: hasMany(() => mark),
 })
   .timestamps(false)
   .rules({ read: ["everyone"], create: [ofMember], update: [ofMember], delete: [ofMember] })
@@ -110,10 +111,13 @@ const comment = entity("comment", {
 }).rules(plain);
 const reaction = entity("reaction", { comment: belongsTo(() => comment).onDelete("cascade") }).rules(plain);
 const mark = entity("mark", {
+  code: string.optional().unique(),
   note: belongsTo(() => note)
     .optional()
     .onDelete("setNull"),
-}).rules(plain);
+})
+  .timestamps(false)
+  .rules({ ...plain, create: ["everyone"] });
 const bill = entity("bill", { note: belongsTo(() => note).onDelete("restrict") }).rules(plain);
 const memo = entity("memo", {
   text: string.unique(),
@@ -220,6 +224,14 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
     const { status } = await create(method, path, body, `select 1 from "folder" where "id" = 'f' for update`);
     expect([status, await app.api.driver.count("note", {})]).toEqual([403, 0]);
+  });
+  it("is decided again by a create when others are written along", async () => {
+    const held = `insert into "mark" ("id", "code") values ('q', 'late')`;
+    const body = { ...late, marks: { create: [{ code: "late" }] } };
+    expect(await create("POST", "/api/notes", body, held)).toMatchObject({ status: 403 });
+    expect(await app.api.driver.count("note", {})).toBe(0);
+    await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
+    expect(await app.as({ id: "ann" }).request("POST", "/api/notes", body)).toMatchObject({ status: 201 });
   });
   it("is decided again before a deleted record takes its unique value back", async () => {
     await app.api.asSystem().memo.create({ id: "m", text: "late", folderId: "f", deletedAt: new Date() });

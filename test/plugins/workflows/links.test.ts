@@ -14,8 +14,8 @@ import {
   updateEntityStep,
   workflow,
 } from "../../../src/index.ts";
-import { SHARED_DATABASES, type SharedDatabase } from "../../support/workflows/order-databases.ts";
 import { whileHeld } from "../../support/while-held.ts";
+import { SHARED_DATABASES, type SharedDatabase } from "../../support/workflows/order-databases.ts";
 import { workflowApp } from "../../support/workflows/workflow-app.ts";
 
 // What entity steps do to records besides the one they are about.
