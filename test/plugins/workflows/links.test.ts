@@ -132,7 +132,8 @@ describe.each(SHARED_DATABASES.filter(([name]) => name === "PostgreSQL"))("on %s
     const entities = [tag, post, shelf, comment, memo];
     const app = await workflowApp({ driver: database.driver(), entities, workflows: [definition] });
     cleanups.push(app.close);
-    await app.api.asSystem().post?.create({ id: "p", title: "one" });
+    const { post: posts } = app.api.asSystem() as unknown as Record<"post", Client>;
+    await posts.create({ id: "p", title: "one" });
     const now = "now(), now()";
     const held = `insert into "comment" ("id", "text", "postId", "createdAt", "updatedAt") values ('c', 'c', 'p', ${now})`;
     const run = () => runWorkflow(definition, { resolve: app.api.resolve, user: { id: "ann" } });
