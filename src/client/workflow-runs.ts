@@ -1,6 +1,7 @@
 import type { CallOptions } from "./client-options.ts";
 import { segmentOf } from "./client-routes.ts";
 import { type Answer, expectJson, type Send } from "./create-sender.ts";
+import { serializeListQuery } from "./serialize-list-query.ts";
 
 /** The API's report of a run, for the user who started it and for administrators. */
 export interface WorkflowRun {
@@ -40,13 +41,41 @@ interface WorkflowRunStepState {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
+/** What the list tells of a run. */
+export interface ListedWorkflowRun extends Omit<WorkflowRun, "result" | "steps"> {
+  /** Whom the run works for; only administrators are told. */
+  readonly userId?: string | null;
+}
+
+/** Which runs. @default all that the caller may see */
+export interface WorkflowRunQuery {
+  readonly status?: WorkflowRun["status"];
+  /** Name of the workflow, such as `order.checkout`. */
+  readonly name?: string;
+  /** Runs of a page. @default the server's `limits.pageSize` */
+  readonly limit?: number;
+  /** The `nextCursor` of the page before. */
+  readonly after?: string | undefined;
+}
+
 /** Reports of workflows' runs. */
 export interface WorkflowRuns {
+  /** The caller's own runs, or all for administrators; the last begun first. */
+  list(
+    query?: WorkflowRunQuery,
+    options?: CallOptions,
+  ): Promise<{ readonly data: readonly ListedWorkflowRun[]; readonly nextCursor: string | null }>;
   get(runId: string, options?: CallOptions): Promise<WorkflowRun>;
 }
 
 export function createWorkflowRuns(send: Send): WorkflowRuns {
   return Object.freeze<WorkflowRuns>({
+    async list({ limit, after, ...where } = {}, options) {
+      const search = serializeListQuery({ where, limit, after });
+      const answer = await send({ method: "GET", path: "/workflow-runs", search, options });
+      const data = expectJson(answer) as readonly ListedWorkflowRun[];
+      return { data, nextCursor: answer.headers.get("x-next-cursor") };
+    },
     async get(runId, options) {
       const answer: Answer = await send({ method: "GET", path: `/workflow-runs${segmentOf(runId)}`, options });
       return expectJson(answer) as WorkflowRun;

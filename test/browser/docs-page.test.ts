@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { axeProblems } from "../support/axe.ts";
 import { testBrowser } from "../support/browser.ts";
 import { type RunningApp, startApp } from "../support/http.ts";
+import { oneOf } from "../support/suite.ts";
 
 const note = entity("note", {
   title: string
@@ -172,35 +173,31 @@ describe("the documentation page", () => {
     expect((await execute(block)).status).toBe("201");
   });
 
-  it.each([
-    ["light", 1280],
-    ["light", 390],
-    ["dark", 1280],
-    ["dark", 390],
-  ] as const)(
-    "has no violations for axe in %s, and fits %d pixels",
-    { timeout: 240_000 },
-    async (colorScheme, width) => {
-      page = await browser.newPage();
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme });
-      await page.goto(`${app.url.replace("localhost", "127.0.0.1")}/docs`);
-      await page.locator(".opblock").first().waitFor();
-      const background = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
-      expect(background === "rgb(28, 32, 34)").toBe(colorScheme === "dark");
-      expect(await axeProblems(page)).toEqual([]);
-      await page.getByRole("button", { name: "Authorize" }).click();
-      await page.locator(".modal-ux[role]").waitFor();
-      expect(await axeProblems(page)).toEqual([]);
-      await page.locator(".modal-ux").getByRole("button", { name: "Close" }).last().click();
-      await execute(await tryOut("listNotes"));
-      await page.locator("#operations-Notes-loginNote .opblock-summary-control").click();
-      await page.locator("#operations-Notes-loginNote .highlight-code").first().waitFor();
-      await page.waitForFunction(() => document.querySelector("pre:not([tabindex])") === null);
-      expect(await axeProblems(page)).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-    },
-  );
+  // Each theme at one of the widths; at both in the long suite.
+  it.each(
+    (["light", "dark"] as const).flatMap((theme, turn) =>
+      oneOf(turn, [390, 1280]).map((width) => [theme, width] as const),
+    ),
+  )("has no violations for axe in %s, and fits %d pixels", { timeout: 240_000 }, async (colorScheme, width) => {
+    page = await browser.newPage();
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await page.goto(`${app.url.replace("localhost", "127.0.0.1")}/docs`);
+    await page.locator(".opblock").first().waitFor();
+    const background = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    expect(background === "rgb(28, 32, 34)").toBe(colorScheme === "dark");
+    expect(await axeProblems(page)).toEqual([]);
+    await page.getByRole("button", { name: "Authorize" }).click();
+    await page.locator(".modal-ux[role]").waitFor();
+    expect(await axeProblems(page)).toEqual([]);
+    await page.locator(".modal-ux").getByRole("button", { name: "Close" }).last().click();
+    await execute(await tryOut("listNotes"));
+    await page.locator("#operations-Notes-loginNote .opblock-summary-control").click();
+    await page.locator("#operations-Notes-loginNote .highlight-code").first().waitFor();
+    await page.waitForFunction(() => document.querySelector("pre:not([tabindex])") === null);
+    expect(await axeProblems(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+  });
 
   it("runs no script from a description, and no script of another origin", async () => {
     await openDocs();

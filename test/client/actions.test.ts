@@ -128,6 +128,13 @@ describe("an action that is a workflow", () => {
     const report = () => client.$runs.get(started.runId);
     await expect.poll(async () => (await report()).status).toBe("completed");
     expect(await report()).toMatchObject({ id: started.runId, name: "order.place", result: { placed: "nut" } });
+    const earlier = await client.order.place({ item: "bolt" });
+    expect(earlier).toEqual({ placed: "bolt" });
+    const first = await client.$runs.list({ status: "completed", name: "order.place", limit: 1 });
+    expect(first.data).toMatchObject([{ name: "order.place", status: "completed" }]);
+    const next = await client.$runs.list({ limit: 1, after: first.nextCursor ?? "" });
+    expect(next).toMatchObject({ data: [{ id: started.runId }], nextCursor: null });
+    expect(await client.$runs.list({ status: "compensated" })).toEqual({ data: [], nextCursor: null });
     const nobody = createClient<typeof api>({ baseUrl });
     // Nobody could ask for the report, so the work is waited for.
     expect(await nobody.order.place.start({ item: "nut" })).toEqual({ status: "ended", result: { placed: "nut" } });

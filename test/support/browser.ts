@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { launchBrowser } from "./launch-browser.ts";
 
@@ -37,6 +37,25 @@ export function testBrowser(): TestBrowser {
   };
 }
 
+/** Requests of each page: how many there were, and those without an answer yet. */
+const requests = new WeakMap<Page, { sent: number; readonly open: Set<Request> }>();
+
+/** Waits until a page asks for nothing more: every request is answered, and two frames later none has followed. */
+export async function untilQuiet(page: Page): Promise<void> {
+  const own = requests.get(page);
+  if (own === undefined) throw new Error("nobody counts the requests of this page");
+  let before: number;
+  do {
+    before = own.sent;
+    await page.evaluate(
+      () =>
+        new Promise<void>((done) => {
+          requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
+        }),
+    );
+  } while (own.open.size > 0 || own.sent > before);
+}
+
 /** A page that reports what it does wrong, and gets nothing from elsewhere. */
 export async function watchedPage(context: BrowserContext, report: (problem: string) => void): Promise<Page> {
   await context.route(
@@ -47,6 +66,14 @@ export async function watchedPage(context: BrowserContext, report: (problem: str
     },
   );
   const page = await context.newPage();
+  const own = { sent: 0, open: new Set<Request>() };
+  requests.set(page, own);
+  page.on("request", (request) => {
+    own.sent++;
+    own.open.add(request);
+  });
+  for (const end of ["requestfinished", "requestfailed"] as const)
+    page.on(end as "requestfinished", (request) => void own.open.delete(request));
   page.on("pageerror", (error) => report(`uncaught: ${error.message}`));
   page.on("console", (message) => {
     // A refusal of the API is written there too; whether one was meant, the test says.

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { type ServableApp, serve } from "../../src/adapters/node/index.ts";
 import { expectDocumented, holdToDocument, releaseFromDocument } from "./expect-documented.ts";
 import { parseResponses, type RawResponse } from "./raw-response.ts";
+import { send } from "./send.ts";
 
 /** An app that listens on a free port of this machine. */
 export interface RunningApp {
@@ -53,10 +54,10 @@ export async function request(
   if (init.token !== undefined) headers.authorization = `Bearer ${init.token}`;
   if (init.body !== undefined) headers["content-type"] ??= "application/json";
   const body = init.body === undefined ? null : JSON.stringify(init.body);
-  const response = await fetch(url + path, { method, headers, body });
-  const text = await response.text();
-  await expectDocumented(url, { method, url: path, status: response.status, headers: response.headers, text });
-  return { status: response.status, headers: response.headers, json: text === "" ? undefined : JSON.parse(text) };
+  const answered = await send(url + path, method, headers, body);
+  await expectDocumented(url, { method, url: path, ...answered });
+  const { text, ...rest } = answered;
+  return { ...rest, json: text === "" ? undefined : JSON.parse(text) };
 }
 
 /**

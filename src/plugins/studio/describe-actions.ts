@@ -1,13 +1,17 @@
 import { type AnyEntity, isKeelsonError, type JsonSchema } from "../../entity/index.ts";
 import type { OperationScope, Route, RouteDescription, RouteReader } from "../../gate/index.ts";
 import { withDeadline } from "../../kernel/index.ts";
-import type { ActionDescription, ActionRole, FieldDescription, Right } from "./app-document.ts";
+import type { ActionDescription, ActionRole, FieldDescription, Right, Rights } from "./app-document.ts";
 import { describeFields, describeValue } from "./describe-fields.ts";
 
 /** A route that the caller may use. */
 export interface UsableRoute {
   readonly route: Route;
   readonly right: Right;
+  /** Its path below the entity's own. */
+  readonly below: string;
+  /** Undefined for actions. */
+  readonly verb?: keyof Rights | undefined;
 }
 
 /** What the gate says about a route: what the caller may do with it, and which rules decided. */
@@ -69,9 +73,8 @@ async function describe(route: Route, scope: OperationScope): Promise<RouteDescr
 
 /** An action as the page offers it; undefined when the caller may not see it. */
 export async function describeAction(
-  { route, right }: UsableRoute,
+  { route, right, below }: UsableRoute,
   entity: AnyEntity,
-  below: string,
   scope: OperationScope,
 ): Promise<ActionDescription | undefined> {
   const what = `The description of ${route.method} ${route.path}`;

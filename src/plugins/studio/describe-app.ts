@@ -54,16 +54,18 @@ export async function describeApp(
       await setImmediate(); // others get their turn
       turn = performance.now();
     }
+    const path = routeSegment(entity);
     const usable: UsableRoute[] = [];
     const rules: Partial<Record<keyof Rights, readonly string[]>> = {};
     for (const route of byEntity.get(entity) ?? []) {
       const { right, rules: deciding } = await mayUse(route);
-      const verb = verbOf(route, entity);
+      const below = route.path.slice(path.length + 1);
+      const verb = VERBS[`${route.method} ${below}`];
       if (verb !== undefined && deciding !== undefined) rules[verb] = deciding;
-      if (right !== undefined && !(isView && route.method !== "GET")) usable.push({ route, right });
+      if (right !== undefined && !(isView && route.method !== "GET")) usable.push({ route, right, below, verb });
     }
     if (usable.length === 0) continue;
-    const description = await describeEntity(context, entity, usable, scope);
+    const description = await describeEntity(context, entity, { path, usable }, scope);
     const actions = isView ? [] : description.actions;
     described.push({ ...description, actions, ...(isAdmin ? { rules } : {}) });
   }
@@ -99,18 +101,15 @@ const TURN_MS = 10;
 async function describeEntity(
   { tryUse }: PluginContext,
   entity: AnyEntity,
-  usable: readonly UsableRoute[],
+  { path, usable }: { readonly path: string; readonly usable: readonly UsableRoute[] },
   scope: OperationScope,
 ): Promise<EntityDescription> {
-  const path = routeSegment(entity);
   const rights: Record<string, Right> = {};
   const actions = new Map<string, ActionDescription>();
   for (const one of usable) {
-    const below = one.route.path.slice(path.length + 1);
-    const verb = verbOf(one.route, entity);
-    if (verb !== undefined) rights[verb] = one.right;
-    else if (below !== "" && !(one.route.method === "PUT" && below === "/:id")) {
-      const action = await describeAction(one, entity, below, scope);
+    if (one.verb !== undefined) rights[one.verb] = one.right;
+    else if (one.below !== "" && !(one.route.method === "PUT" && one.below === "/:id")) {
+      const action = await describeAction(one, entity, scope);
       const known = actions.get(one.route.action);
       // Several addresses of one action: some proxies drop the body of a DELETE.
       if (action !== undefined && (known === undefined || action.method === "POST")) actions.set(action.name, action);
@@ -145,10 +144,6 @@ const VERBS: Readonly<Record<string, keyof Rights>> = {
   "DELETE /:id": "delete",
   "GET /aggregate": "aggregate",
 };
-
-function verbOf({ method, path }: Route, entity: AnyEntity): keyof Rights | undefined {
-  return VERBS[`${method} ${path.slice(routeSegment(entity).length + 1)}`];
-}
 
 /** A field as far as the caller may use the records of its entity at all. */
 function usableField(field: FieldDescription, isRead: boolean, isWritten: boolean): FieldDescription | undefined {

@@ -17,12 +17,12 @@ export function describeFields(entity: AnyEntity, mask: FieldMask): readonly Fie
 }
 
 function describeColumn(entity: AnyEntity, column: ColumnDefinition, mask: FieldMask): FieldDescription {
-  const { name, kind, field, relation } = column;
+  const { name, kind, relation } = column;
   const read = rightOf(mask.readable, mask.readablePerRow, name);
   const write = rightOf(mask.writable, mask.writablePerRow, name);
   const isOwner = relation !== undefined && relation === entity.ownedBy; // taken from the caller
   return {
-    ...describeValue(name, kind, field),
+    ...valueIn(column),
     optional: column.optional || isOwner,
     ...(read === undefined ? {} : { read }),
     ...(write === undefined ? {} : { write }),
@@ -30,6 +30,18 @@ function describeColumn(entity: AnyEntity, column: ColumnDefinition, mask: Field
     ...(read !== undefined && mask.sortable.has(name) ? { sortable: true } : {}),
     ...(relation === undefined ? {} : { relation }),
   };
+}
+
+/** What columns hold, the same for all callers. */
+const values = new WeakMap<ColumnDefinition, FieldDescription>();
+
+function valueIn(column: ColumnDefinition): FieldDescription {
+  let value = values.get(column);
+  if (value === undefined) {
+    value = describeValue(column.name, column.kind, column.field);
+    values.set(column, value);
+  }
+  return value;
 }
 
 function rightOf(

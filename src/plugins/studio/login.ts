@@ -34,7 +34,7 @@ export async function loginForm(
   await scope.access.maskReady();
   const { right } = await createRouteAsker(scope)(route);
   if (right === undefined) return undefined;
-  const described = await describeAction({ route, right }, entity, route.path, scope);
+  const described = await describeAction({ route, right, below: route.path }, entity, scope);
   if (described?.input === undefined) return undefined;
   return { path: root + route.path, token: chosen?.token ?? "token", fields: described.input };
 }

@@ -1,4 +1,5 @@
 import type { CallerName } from "../protected/truth.ts";
+import { send } from "../send.ts";
 import type { Answer, SentInit, Target } from "./probe.ts";
 
 /** Sends a request as somebody and reads the answer, whatever it is. */
@@ -13,9 +14,8 @@ export async function sendAs(
   if (token !== undefined) headers.authorization ??= `Bearer ${token}`;
   if (body !== undefined || raw !== undefined) headers["content-type"] ??= "application/json";
   const sent = raw ?? (body === undefined ? null : JSON.stringify(body));
-  const response = await fetch(url + path, { method, headers, body: sent, redirect: "manual" });
-  const text = await response.text();
-  const isJson = /[/+]json\b/.test(response.headers.get("content-type") ?? "");
-  const json = isJson && text !== "" ? JSON.parse(text) : undefined;
-  return { status: response.status, headers: response.headers, text, json };
+  const answered = await send(url + path, method, headers, sent);
+  const isJson = /[/+]json\b/.test(answered.headers.get("content-type") ?? "");
+  const json = isJson && answered.text !== "" ? JSON.parse(answered.text) : undefined;
+  return { ...answered, json };
 }

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
-import { type TestBrowser, testBrowser } from "../browser.ts";
+import { type TestBrowser, testBrowser, untilQuiet } from "../browser.ts";
 import { type RunningApp, startApp } from "../http.ts";
 import { createShop, people, type Shop } from "./shop.ts";
 
@@ -57,6 +57,12 @@ export function openStudio(): OpenStudio {
       return page;
     },
   };
+}
+
+/** Goes to another place within the page, which then asks for nothing more. */
+export async function goTo(page: Page, place: string): Promise<void> {
+  await page.evaluate((hash) => location.assign(hash), place);
+  await untilQuiet(page);
 }
 
 /** The first cells of a list, which name its records. */

@@ -74,7 +74,7 @@ export function Picker({
   const shown = typed ?? (value === "" ? "" : (chosen.data ?? value));
   // The title of the chosen record may come when the caller is in the box already: typing replaces it all the same.
   useLayoutEffect(() => {
-    if (!isOpen && document.activeElement === box.current) box.current?.select();
+    if (!isOpen && shown !== "" && document.activeElement === box.current) box.current?.select();
   }, [shown, isOpen]);
   return (
     <div class="picker">
