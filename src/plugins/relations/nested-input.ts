@@ -171,7 +171,7 @@ function idOfItem(target: AnyEntity, verb: NestedWrite["verb"], item: unknown): 
   return given === undefined || given === true ? undefined : idText(target, given);
 }
 
-/** The order in which records are changed: that of their ids; texts that are none come last. */
+/** The order in which records are changed: that of their ids; texts that are not valid ids come last. */
 export function orderOfIds({ columns }: AnyEntity): (a: string, b: string) => number {
   const { kind } = columns.id as ColumnDefinition;
   return (a, b) => {
