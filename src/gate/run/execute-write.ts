@@ -1,3 +1,4 @@
+import type { AnyEntity } from "../../entity/index.ts";
 import { AuthorizationError, NotStoredError, RecordChangedError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { ALWAYS, type Condition, dependsOn, looksAt, NEVER, type Row, type Where } from "../condition/condition.ts";
@@ -96,14 +97,15 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
 }
 
 /**
- * Asks the rules about a new record once more, without it, because storing its pairs may have waited for other transactions.
- * Updates are decided again by `recheck`.
+ * Asks the rules about a new record once more, without it, because storing its pairs, or what is written along, may have waited for
+ * other transactions. Updates are decided again by `recheck`.
+ * @param written entities of records that were written along: what they may have changed is no reason to refuse
  * @throws AuthenticationError, AuthorizationError
  */
-export async function decideCreateAgain(operation: Operation): Promise<void> {
+export async function decideCreateAgain(operation: Operation, written: Iterable<AnyEntity> = []): Promise<void> {
   const { entity, records, scope } = operation as MutableOperation;
   const where = await conditionOfCreate(operation as MutableOperation);
-  if (where === undefined) return;
+  if (where === undefined || [...written].some((one) => looksAt(where, one))) return;
   await refuseUnmet(operation as MutableOperation, withoutRecord(where, entity, records[0]?.id), scope.store);
 }
 

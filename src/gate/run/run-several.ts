@@ -7,7 +7,7 @@ import type { GateScope } from "../operation/runtime.ts";
 import { giveTurn, inTurn } from "./brief-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 
-/** An id as it is in code; undefined for a text that is none, and so the id of no record. */
+/** An id as it is in code; undefined for a text that is not valid: no record has it. */
 function idIn(kind: ColumnDefinition["kind"], text: string): string | undefined {
   const read = kind.parse(text);
   return read.ok ? (read.value as string) : undefined;

@@ -83,14 +83,21 @@ export function wrong(path: readonly (string | number)[], message: string): Vali
 
 /**
  * Holds the writes of one input to the limits, with all that is nested in them, before any of them runs.
+ * @returns the entities whose records they may change
  * @throws BadRequestError
  */
-export function checkNested(model: EntityModel, writes: readonly NestedWrite[], limits: Limits): void {
+export function checkNested(
+  model: EntityModel,
+  writes: readonly NestedWrite[],
+  limits: Limits,
+): ReadonlySet<AnyEntity> {
+  const written = new Set<AnyEntity>();
   let count = 0;
   const visit = (some: readonly NestedWrite[], level: number): void => {
     if (level > limits.includeDepth)
       throw new BadRequestError(`Related records are written at most ${limits.includeDepth} levels deep`);
     for (const { relation, items } of some) {
+      written.add(relation.target);
       count += items.length;
       if (count > limits.bulk) throw new BadRequestError(`At most ${limits.bulk} related records are written at once`);
       for (const item of items) if (isObject(item)) visitData(relation.target, item, level);
@@ -111,6 +118,7 @@ export function checkNested(model: EntityModel, writes: readonly NestedWrite[], 
     }
   };
   visit(writes, 1);
+  return written;
 }
 
 /**
@@ -163,7 +171,7 @@ function idOfItem(target: AnyEntity, verb: NestedWrite["verb"], item: unknown): 
   return given === undefined || given === true ? undefined : idText(target, given);
 }
 
-/** The order in which records are changed: that of their ids; texts that are none come last. */
+/** The order in which records are changed: that of their ids; texts that are not valid ids come last. */
 export function orderOfIds({ columns }: AnyEntity): (a: string, b: string) => number {
   const { kind } = columns.id as ColumnDefinition;
   return (a, b) => {

@@ -1,6 +1,7 @@
 import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import {
   allOf,
+  decideCreateAgain,
   findsRecord,
   type HookFunction,
   isNestedWrite,
@@ -40,7 +41,7 @@ export function addNestedHooks(
   addPairs: (pairsOf: (operation: Operation) => readonly Links[]) => void,
 ): void {
   const pairs = new WeakMap<Operation, readonly Links[]>();
-  const further = new WeakMap<Operation, readonly NestedWrite[]>();
+  const further = new WeakMap<Operation, () => Promise<void>>();
   const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean =>
     (kind === "create" || kind === "update") && Object.keys(entity.relations).length > 0;
 
@@ -57,20 +58,25 @@ export function addNestedHooks(
       operation.apart = true;
       return;
     }
-    checkNested(model, writes, scope.app.limits);
+    const written = checkNested(model, writes, scope.app.limits);
     if (operation.principal.kind !== "system") for (const write of writes) refuseUnversioned(write);
     operation.transactional = true;
     pairs.set(operation, planPairs(operation, writes));
     planReferences(operation, writes);
     const after = writes.filter(({ relation, verb }) => isAfter(relation, verb));
-    if (after.length > 0) further.set(operation, after);
+    if (after.length > 0)
+      further.set(operation, async () => {
+        await writeAfter(operation, after);
+        const mayHaveWaited = scope.driver.capabilities.concurrentTransactions;
+        if (operation.kind === "create" && mayHaveWaited) await decideCreateAgain(operation, written);
+      });
   };
   // Late, so that all that is asked about the record once it is stored is asked before others are changed with it.
   const takeFurther: HookFunction<"operation:protect"> = (operation) => {
     const after = further.get(operation);
     if (after === undefined) return;
     further.delete(operation); // the operation may be validated again
-    operation.whenWritten(() => writeAfter(operation, after));
+    operation.whenWritten(after);
   };
   hooks.on("operation:normalize", take, { appliesTo });
   addPairs((operation) => pairs.get(operation) ?? []);

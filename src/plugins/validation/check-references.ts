@@ -6,7 +6,6 @@ import {
   findsRecord,
   isAlways,
   looksAt,
-  mayWaitForOthers,
   type Operation,
   withoutRecord,
 } from "../../gate/index.ts";
@@ -72,13 +71,12 @@ interface Again {
 const later = new WeakMap<Operation, readonly Again[]>();
 
 /**
- * Where transactions run concurrently, a write may wait for others once its references are checked. Those that only some callers see
+ * A write may wait for others once its references are checked: for a lock, or for the only writer. Those that only some callers see
  * are checked again in its transaction: after its statement, and where the record itself may decide about them, also when it is
  * locked. What the record brings about by itself is no reason to refuse it, and none to let it pass.
  */
 async function checkAgainLater(references: readonly Reference[], operation: Operation): Promise<void> {
-  const { scope, data, kind } = operation;
-  if (!mayWaitForOthers(operation)) return;
+  const { scope, entity, data, kind } = operation;
   const again: Again[] = [];
   for (const reference of references) {
     if (data[reference.column] === undefined) continue;
@@ -91,7 +89,8 @@ async function checkAgainLater(references: readonly Reference[], operation: Oper
   later.set(operation, again);
   if (isAsked) return;
   operation.transactional = true;
-  if (kind === "update") operation.whenHeld(() => checkAgain(operation, isBefore));
+  const decides = again.some(({ rule }) => looksAt(rule, entity));
+  if (kind === "update" && decides) operation.whenHeld(() => checkAgain(operation, isBefore));
   operation.whenWritten(() => checkAgain(operation, isStillVisible));
 }
 

@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   belongsTo,
@@ -16,6 +14,7 @@ import {
 } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { SQL_DATABASES } from "../../support/sql-databases.ts";
+import { whileHeld } from "../../support/while-held.ts";
 
 // On PostgreSQL a transaction that stores a record holds the records it refers to FOR KEY SHARE until it commits. A deletion
 // and a change of a unique value wait for that lock; a change also waits for a transaction that stores the same unique value,
@@ -40,6 +39,7 @@ const note = entity("note", {
   text: string.unique(),
   folder: belongsTo(() => folder).onDelete("cascade"),
   badges: manyToMany(() => badge),
+  marks: hasMany(() => mark),
 })
   .timestamps(false)
   .rules({ read: ["everyone"], create: [ofMember], update: [ofMember], delete: [ofMember] })
@@ -111,10 +111,13 @@ const comment = entity("comment", {
 }).rules(plain);
 const reaction = entity("reaction", { comment: belongsTo(() => comment).onDelete("cascade") }).rules(plain);
 const mark = entity("mark", {
+  code: string.optional().unique(),
   note: belongsTo(() => note)
     .optional()
     .onDelete("setNull"),
-}).rules(plain);
+})
+  .timestamps(false)
+  .rules({ ...plain, create: ["everyone"] });
 const bill = entity("bill", { note: belongsTo(() => note).onDelete("restrict") }).rules(plain);
 const memo = entity("memo", {
   text: string.unique(),
@@ -171,35 +174,15 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
   });
 
   /** Begins a request while another transaction holds what it waits for, and revokes the right before that one ends. */
-  async function whileHeld<T>(
+  const whileRevoked = <T>(
     held: string,
     begin: () => Promise<T>,
-    end = "rollback",
-    revoke = `delete from "access" where "userId" = 'ann'`,
-  ): Promise<T> {
-    const other = new pg.Client({ connectionString: database.url });
-    await other.connect();
-    await other.query("begin");
-    await other.query(held);
-    const answer = begin();
-    const waiting = `select 1 from pg_locks where not granted and pid in
-      (select pid from pg_stat_activity where datname = current_database())`;
-    let isAnswered = false;
-    void answer.finally(() => {
-      isAnswered = true;
-    });
-    while (!isAnswered && (await other.query(waiting)).rows.length === 0) await nextTurn();
-    const third = new pg.Client({ connectionString: database.url });
-    await third.connect();
-    await third.query(revoke);
-    await third.end();
-    await other.query(end);
-    await other.end();
-    return answer;
-  }
+    end: "rollback" | "commit" = "rollback",
+    meanwhile = `delete from "access" where "userId" = 'ann'`,
+  ): Promise<T> => whileHeld(database.url, { held, meanwhile, end }, begin);
   const REFERENCE = `insert into "note" ("id", "text", "folderId") values ('n', 'text', 'f')`;
   const ask = (method: string, path: string, body?: unknown, held = REFERENCE) =>
-    whileHeld(held, () => app.as({ id: "ann" }).request(method, `/api/folders/${path}`, body));
+    whileRevoked(held, () => app.as({ id: "ann" }).request(method, `/api/folders/${path}`, body));
 
   it("is decided again before a deletion", async () => {
     const { status } = await ask("DELETE", "f");
@@ -230,7 +213,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
 
   const late = { text: "late", folderId: "f" };
   const create = (method: string, path: string, body: unknown, held: string, revoke?: string) =>
-    whileHeld(held, () => app.as({ id: "ann" }).request(method, path, body), "rollback", revoke);
+    whileRevoked(held, () => app.as({ id: "ann" }).request(method, path, body), "rollback", revoke);
   it.each([
     ["a create", "POST", "/api/notes", late],
     ["an upsert", "PUT", "/api/notes?_on=text", late],
@@ -241,6 +224,14 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
     const { status } = await create(method, path, body, `select 1 from "folder" where "id" = 'f' for update`);
     expect([status, await app.api.driver.count("note", {})]).toEqual([403, 0]);
+  });
+  it("is decided again by a create when others are written along", async () => {
+    const held = `insert into "mark" ("id", "code") values ('q', 'late')`;
+    const body = { ...late, marks: { create: [{ code: "late" }] } };
+    expect(await create("POST", "/api/notes", body, held)).toMatchObject({ status: 403 });
+    expect(await app.api.driver.count("note", {})).toBe(0);
+    await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
+    expect(await app.as({ id: "ann" }).request("POST", "/api/notes", body)).toMatchObject({ status: 201 });
   });
   it("is decided again before a deleted record takes its unique value back", async () => {
     await app.api.asSystem().memo.create({ id: "m", text: "late", folderId: "f", deletedAt: new Date() });
@@ -293,7 +284,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
 
     it("is decided again after waiting for one that stood against the deletion", async () => {
       await app.api.asSystem().bill.create({ id: "b", noteId: "n" });
-      const { status } = await whileHeld(
+      const { status } = await whileRevoked(
         `delete from "bill"`,
         () => app.as({ id: "ann" }).request("DELETE", "/api/notes/n"),
         "commit",
@@ -386,7 +377,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
         await app.api.driver.deleteMany("sheet", { id: "s" });
         await app.api.asSystem().sheet.create({ id: "s", isOpen: true, code: "s" });
         const begin = () => app.as({ id: "ann" }).request(method, `/api/${path}`, body);
-        expect.soft(await whileHeld(held, begin, end, revoke), `${method} ${held}`).toMatchObject({ status: 400 });
+        expect.soft(await whileRevoked(held, begin, end, revoke), `${method} ${held}`).toMatchObject({ status: 400 });
         expect.soft(await app.api.driver.count("page", { sheetId: null }), `${method} ${held}`).toBe(1);
       }
       await app.api.driver.updateMany("sheet", { id: "s" }, { isOpen: true });

@@ -14,6 +14,7 @@ import {
   updateEntityStep,
   workflow,
 } from "../../../src/index.ts";
+import { whileHeld } from "../../support/while-held.ts";
 import { SHARED_DATABASES, type SharedDatabase } from "../../support/workflows/order-databases.ts";
 import { workflowApp } from "../../support/workflows/workflow-app.ts";
 
@@ -120,5 +121,23 @@ describe.each(DATABASES)("on %s", (_, open) => {
     ]);
     expect(await linked()).toEqual(LINKED);
     expect(await system[other]?.get("x")).toMatchObject({ postId: "p" });
+  });
+});
+
+describe.each(SHARED_DATABASES.filter(([name]) => name === "PostgreSQL"))("on %s", (_, open) => {
+  it("a record that others come to refer to while it waits is not deleted", async () => {
+    const database = await open();
+    cleanups.push(database.drop);
+    const definition = workflow([deleteEntityStep("post", { id: "p" }), fails]);
+    const entities = [tag, post, shelf, comment, memo];
+    const app = await workflowApp({ driver: database.driver(), entities, workflows: [definition] });
+    cleanups.push(app.close);
+    const { post: posts } = app.api.asSystem() as unknown as Record<"post", Client>;
+    await posts.create({ id: "p", title: "one" });
+    const now = "now(), now()";
+    const held = `insert into "comment" ("id", "text", "postId", "createdAt", "updatedAt") values ('c', 'c', 'p', ${now})`;
+    const run = () => runWorkflow(definition, { resolve: app.api.resolve, user: { id: "ann" } });
+    expect(await whileHeld(database.address, { held, end: "commit" }, run)).toMatchObject({ compensatedSteps: [] });
+    expect(await app.api.driver.count("comment", { postId: "p" })).toBe(1);
   });
 });

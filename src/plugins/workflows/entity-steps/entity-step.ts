@@ -47,9 +47,17 @@ function hasAccessControl({ rules, fields }: AnyEntity): boolean {
   return rules !== undefined || Object.values(fields).some(isGuarded);
 }
 
-/** The whole stored record, hidden columns included, held until the transaction is over. */
-export function heldRecord({ driver }: StepContext, entity: EntityRef, id: string): Promise<Row | null> {
-  return driver.findOne(entity, { id }, { lock: true });
+/**
+ * The whole stored record, hidden columns included, held until the transaction is over.
+ * @param lock "delete" also keeps others from referring to it
+ */
+export function heldRecord(
+  { driver }: StepContext,
+  entity: EntityRef,
+  id: string,
+  lock: true | "delete" = true,
+): Promise<Row | null> {
+  return driver.findOne(entity, { id }, { lock });
 }
 
 /** Columns that every write changes, and that no change is about. */

@@ -184,7 +184,7 @@ export function deleteEntityStep(...given: readonly unknown[]): Step {
       assertProtected(entity, context);
       const { scope, driver } = context;
       const id = await soleMatch(context, entity, await resolved(where, context), "delete");
-      const before = id === undefined ? null : await heldRecord(context, entity, id);
+      const before = id === undefined ? null : await heldRecord(context, entity, id, "delete");
       const follows = before === null ? undefined : await whatFollows(context, entity, id as string);
       const links = before === null ? [] : await pairsOf(context, entity, id as string);
       if (scope !== undefined) await scope.run({ kind: "delete", entity, id: id ?? "" });

@@ -1,0 +1,72 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { withMiddleware } from "../../../src/driver.ts";
+import { belongsTo, bool, defineRule, entity, hasMany, string } from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { deferred } from "../../support/deferred.ts";
+import { ALL_DATABASES } from "../../support/sql-databases.ts";
+
+// Memory and SQLite have one writer: a write waits for it once its references are checked. For PostgreSQL see
+// rules/waits-for-references.test.ts.
+
+const opened = defineRule("rawOpened", () => ({ isOpen: true }));
+const member = defineRule("rawMember", ({ user }) => ({ members: { userId: String(user?.id) } }));
+const sheet = entity("sheet", { isOpen: bool }).rules({ read: [opened] });
+const folder = entity("folder", { name: string, members: hasMany(() => access) }).rules({ read: [member] });
+const access = entity("access", { userId: string, folder: belongsTo(() => folder) }).rules({ read: ["everyone"] });
+const page = entity("page", {
+  text: string,
+  sheet: belongsTo(() => sheet).optional(),
+  folder: belongsTo(() => folder).optional(),
+}).rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"] });
+
+const requests = [
+  ["POST", "pages", { text: "new", sheetId: "s" }],
+  ["POST", "pages", { text: "new", folderId: "f" }],
+  ["POST", "pages", { text: "new", folder: { connect: "f" } }],
+  ["PATCH", "pages/p", { sheetId: "s" }],
+] as const;
+const cases = ALL_DATABASES.filter(([name]) => name !== "PostgreSQL").flatMap(([name, open]) =>
+  requests.map(([method, path, body]) => [name, method, path, JSON.stringify(body), open] as const),
+);
+
+describe("a reference that was hidden while a write waited for the only writer", () => {
+  it.each(cases)("is refused on %s: %s %s %s", async (_, method, path, body, open) => {
+    const database = await open();
+    onTestFinished(() => database.drop());
+    let looked = (): void => {};
+    const driver = withMiddleware(database.driver, async (statement, next) => {
+      const found = await next(statement);
+      if (statement.kind === "find" && ["sheet", "folder"].includes(statement.entity.name)) looked();
+      return found;
+    });
+    const app = createTestApp({ entities: [sheet, folder, access, page], driver });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    const system = app.api.asSystem();
+    await system.sheet.create({ id: "s", isOpen: true });
+    await system.folder.create({ id: "f", name: "f" });
+    await system.access.create({ userId: "ann", folderId: "f" });
+    await system.page.create({ id: "p", text: "old" });
+
+    const isHeld = deferred<void>();
+    const isFree = deferred<void>();
+    const holding = database.driver.transaction(async (inner) => {
+      await inner.updateMany("page", { id: "p" }, { text: "held" });
+      isHeld.resolve();
+      await isFree.promise;
+    });
+    await isHeld.promise;
+    const hiding = [
+      database.driver.updateMany("sheet", { id: "s" }, { isOpen: false }),
+      database.driver.deleteMany("access", { userId: "ann" }),
+    ];
+    const isLooked = deferred<void>();
+    looked = isLooked.resolve;
+    const answer = app.as({ id: "ann" }).request(method, `/api/${path}`, JSON.parse(body));
+    await isLooked.promise;
+    isFree.resolve();
+    await Promise.all([holding, ...hiding]);
+    expect(await answer).toMatchObject({ status: 400 });
+    expect(await app.api.driver.count("page", { sheetId: null, folderId: null })).toBe(1);
+  });
+});
