@@ -37,7 +37,7 @@ const outDir = join(cache, `soak-${process.pid}`);
 
 async function run(): Promise<void> {
   await build({
-    entry: { server: here("server.ts") },
+    entry: { server: here("server.child.ts") },
     outDir,
     outExtension: () => ({ js: ".mjs" }),
     format: "esm",

@@ -5,7 +5,7 @@ import { childProgram } from "../support/child-program.ts";
 import { amount } from "../support/suite.ts";
 
 const REQUESTS = amount(400, 700);
-const SOUND = [await childProgram(new URL("../support/faults/sound.child.ts", import.meta.url))];
+const SOUND = [await childProgram(new URL("../../bench/soak/server.child.ts", import.meta.url))];
 const FAULTY = [await childProgram(new URL("../support/faults/soaked.child.ts", import.meta.url))];
 
 describe("a soak", () => {
