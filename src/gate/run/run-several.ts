@@ -1,4 +1,4 @@
-import type { ColumnDefinition } from "../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { InternalError } from "../../kernel/index.ts";
 import { newOperation, ONE_BY_ONE, settled } from "../operation/new-operation.ts";
 import { ACCESS, type Operation, type OperationInput } from "../operation/operation.ts";
@@ -7,10 +7,13 @@ import type { GateScope } from "../operation/runtime.ts";
 import { giveTurn, inTurn } from "./brief-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 
-/** An id as it is in code; undefined for a text that is not valid: no record has it. */
-function idIn(kind: ColumnDefinition["kind"], text: string): string | undefined {
-  const read = kind.parse(text);
-  return read.ok ? (read.value as string) : undefined;
+/** The order in which records are changed: that of their ids; texts that are not valid ids come last. */
+export function orderOfIds({ columns }: AnyEntity): (a: string, b: string) => number {
+  const { kind } = columns.id as ColumnDefinition;
+  return (a, b) => {
+    const [isOne, isOther] = [kind.accepts(a), kind.accepts(b)];
+    return isOne && isOther ? kind.compare(a, b) : Number(isOther) - Number(isOne);
+  };
 }
 
 /**
@@ -22,8 +25,7 @@ function idIn(kind: ColumnDefinition["kind"], text: string): string | undefined 
 export async function runSeveral(scope: GateScope, input: OperationInput, ids: readonly string[]): Promise<Operation> {
   const { entity, planOf } = scope.runtime.find(input.entity);
   if (input.kind !== "update" && input.kind !== "delete") throw new InternalError("ids are for updates and deletes");
-  const { kind } = entity.columns.id as ColumnDefinition;
-  const distinct = [...new Set(ids.flatMap((id) => idIn(kind, id) ?? []))].sort(kind.compare);
+  const distinct = [...new Set(ids)].sort(orderOfIds(entity));
   const isPlain = input.set === undefined && (input.precondition ?? scope.state.precondition) === undefined;
   const { concurrentTransactions, locksInOrder } = scope.store.capabilities;
   const isSafe = !concurrentTransactions || locksInOrder === true;

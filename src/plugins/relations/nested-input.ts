@@ -5,6 +5,7 @@ import {
   isObject,
   type ResolvedRelation,
 } from "../../entity/index.ts";
+import { orderOfIds } from "../../gate/index.ts";
 import type { Limits } from "../../kernel/index.ts";
 import { BadRequestError, PreconditionRequiredError, ValidationFailedError } from "../../kernel/index.ts";
 
@@ -169,15 +170,6 @@ function idOfItem(target: AnyEntity, verb: NestedWrite["verb"], item: unknown): 
   if (verb === "create" || verb === "upsert" || verb === "connectOrCreate") return undefined;
   const given = verb === "update" ? (item as Data).id : item;
   return given === undefined || given === true ? undefined : idText(target, given);
-}
-
-/** The order in which records are changed: that of their ids; texts that are not valid ids come last. */
-export function orderOfIds({ columns }: AnyEntity): (a: string, b: string) => number {
-  const { kind } = columns.id as ColumnDefinition;
-  return (a, b) => {
-    const [isOne, isOther] = [kind.accepts(a), kind.accepts(b)];
-    return isOne && isOther ? kind.compare(a, b) : Number(isOther) - Number(isOne);
-  };
 }
 
 /** An id as it is in code: those of whole numbers are texts. */

@@ -9,6 +9,7 @@ import {
   type OperationInput,
   type OperationKind,
   type OperationScope,
+  orderOfIds,
   type PluginContext,
   seesRelation,
 } from "../../gate/index.ts";
@@ -20,7 +21,6 @@ import {
   inOrderOfIds,
   type NestedWrite,
   nestedWritesOf,
-  orderOfIds,
   refuseUnversioned,
   wrong,
 } from "./nested-input.ts";
