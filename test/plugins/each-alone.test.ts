@@ -104,7 +104,10 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   relations: {
     plugin: () => relations(),
-    seen: { ...NOTHING, hooks: ["operation:join", "operation:normalize", "operation:plan", "operation:validate"] },
+    seen: {
+      ...NOTHING,
+      hooks: ["operation:join", "operation:normalize", "operation:plan", "operation:protect", "operation:validate"],
+    },
     async works(kernel) {
       const { records } = await kernel.operation({
         kind: "read",

@@ -4,7 +4,7 @@ import { canJoin, givesRelations, joinInStatement, joinRelations } from "./join-
 import { addNestedHooks } from "./nested-writes.ts";
 import { addLinkHooks } from "./write-links.ts";
 
-// Hooks: operation:plan and operation:join (included relations), operation:normalize and operation:validate (links, nested writes).
+// Hooks: operation:plan and operation:join (included relations), operation:normalize, operation:validate and operation:protect (links, nested writes).
 // No routes and no options.
 
 /** Reads related records along with those asked for, and writes them: links, and nested writes. Whatever plugin makes the routes, an app has both. */
