@@ -113,6 +113,8 @@ async function isStillVisible({ reference, rule }: Again, operation: Operation):
   const { scope, entity, kind, data, records } = operation;
   const { column, target } = reference;
   const decides = looksAt(rule, entity);
+  // Asked once the record was locked; the only writer waits no more.
+  if (decides && kind === "update" && !scope.driver.capabilities.concurrentTransactions) return true;
   if (!(decides && kind === "create") && (await isVisible(reference, operation))) return true;
   if (!decides) return false;
   const where = allOf({ id: data[column] }, withoutRecord(rule, entity, records[0]?.id));

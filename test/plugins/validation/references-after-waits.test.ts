@@ -70,3 +70,30 @@ describe("a reference that was hidden while a write waited for the only writer",
     expect(await app.api.driver.count("page", { sheetId: null, folderId: null })).toBe(1);
   });
 });
+
+describe("a reference that a change itself hides", () => {
+  const seenByTeam = defineRule("rawSeenByTeam", () => ({ team: { people: { isOpen: true } } }));
+  const team = entity("team", { name: string, people: hasMany(() => person).inverse("team") });
+  const person = entity("person", {
+    isOpen: bool,
+    team: belongsTo(() => team)
+      .optional()
+      .inverse("people"),
+    friend: belongsTo(() => person).optional(),
+  }).rules({ read: [seenByTeam], update: ["everyone"] });
+
+  it.each(ALL_DATABASES.filter(([name]) => name !== "PostgreSQL"))("is stored on %s", async (_, open) => {
+    const database = await open();
+    onTestFinished(() => database.drop());
+    const app = createTestApp({ entities: [team, person], driver: database.driver });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    const system = app.api.asSystem();
+    await system.team.create({ id: "t", name: "t" });
+    await system.person.create({ id: "a", isOpen: true, teamId: "t" });
+    await system.person.create({ id: "b", isOpen: false, teamId: "t" });
+    const answer = await app.as(null).request("PATCH", "/api/people/a", { isOpen: false, friendId: "b" });
+    expect(answer).toMatchObject({ status: 200 });
+    expect(await system.person.get("a")).toMatchObject({ isOpen: false, friendId: "b" });
+  });
+});
