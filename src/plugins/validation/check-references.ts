@@ -89,6 +89,11 @@ async function checkAgainLater(references: readonly Reference[], operation: Oper
   later.set(operation, again);
   if (isAsked) return;
   operation.transactional = true;
+  // The only writer waits no more once it has begun, so the change itself hides nothing from it.
+  if (!scope.driver.capabilities.concurrentTransactions) {
+    operation.whenHeld(() => checkAgain(operation, ({ reference }) => isVisible(reference, operation)));
+    return;
+  }
   const decides = again.some(({ rule }) => looksAt(rule, entity));
   if (kind === "update" && decides) operation.whenHeld(() => checkAgain(operation, isBefore));
   operation.whenWritten(() => checkAgain(operation, isStillVisible));
@@ -113,8 +118,6 @@ async function isStillVisible({ reference, rule }: Again, operation: Operation):
   const { scope, entity, kind, data, records } = operation;
   const { column, target } = reference;
   const decides = looksAt(rule, entity);
-  // Asked once the record was locked; the only writer waits no more.
-  if (decides && kind === "update" && !scope.driver.capabilities.concurrentTransactions) return true;
   if (!(decides && kind === "create") && (await isVisible(reference, operation))) return true;
   if (!decides) return false;
   const where = allOf({ id: data[column] }, withoutRecord(rule, entity, records[0]?.id));
