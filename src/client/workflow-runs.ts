@@ -43,7 +43,7 @@ interface WorkflowRunStepState {
 
 /** What the list tells of a run. */
 export interface ListedWorkflowRun extends Omit<WorkflowRun, "result" | "steps"> {
-  /** Whom the run works for; only administrators are told. */
+  /** Id of the user that the run works for, null for others; for administrators only. */
   readonly userId?: string | null;
 }
 

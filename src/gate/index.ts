@@ -128,7 +128,6 @@ export { mayWaitForOthers } from "./run/changed-columns.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
 export { decideCreateAgain } from "./run/execute-write.ts";
 export { orderOfSearch } from "./run/rank.ts";
-
 export { orderOfIds } from "./run/run-several.ts";
 export { findByKey, keyValue, upsert } from "./run/upsert.ts";
 export {

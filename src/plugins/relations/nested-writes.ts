@@ -74,9 +74,8 @@ export function addNestedHooks(
   // Late, so that all that is asked about the record once it is stored is asked before others are changed with it.
   const takeFurther: HookFunction<"operation:protect"> = (operation) => {
     const after = further.get(operation);
-    if (after === undefined) return;
     further.delete(operation); // the operation may be validated again
-    operation.whenWritten(after);
+    if (after !== undefined) operation.whenWritten(after);
   };
   hooks.on("operation:normalize", take, { appliesTo });
   addPairs((operation) => pairs.get(operation) ?? []);

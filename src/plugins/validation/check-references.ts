@@ -80,9 +80,9 @@ async function checkAgainLater(references: readonly Reference[], operation: Oper
   const again: Again[] = [];
   for (const reference of references) {
     if (data[reference.column] === undefined) continue;
-    const { predicate } = await scope.access.readDecision(reference.target);
+    const { predicate, guard } = await scope.access.readDecision(reference.target);
     const rule = compileWhere(scope.app.model, reference.target, predicate);
-    if (!isAlways(rule)) again.push({ reference, rule });
+    if (guard !== undefined || !isAlways(rule)) again.push({ reference, rule });
   }
   const isAsked = later.has(operation);
   if (!isAsked && again.length === 0) return;
