@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openStudio, told } from "../../support/studio/open-studio.ts";
+import { goTo, openStudio, told } from "../../support/studio/open-studio.ts";
 
 const studio = openStudio();
 
@@ -9,6 +9,10 @@ describe("operations in the studio", () => {
     const clerk = await studio.open("#/products/p20", "ann");
     await clerk.getByRole("heading", { name: "Other name" }).waitFor();
     expect(await clerk.getByRole("link", { name: "History" }).count()).toBe(0);
+    // An address that an administrator has sent: the record is shown without its history.
+    await goTo(clerk, "#/products/p20?tab=!history");
+    await clerk.getByText("Other name").last().waitFor();
+    expect(await clerk.locator("dl.details").count()).toBe(1);
     const page = await studio.open("#/products/p20", "root");
     await page.getByRole("link", { name: "History" }).click();
     const last = page.locator(".history li").first();

@@ -59,9 +59,14 @@ export function openStudio(): OpenStudio {
   };
 }
 
-/** Goes to another place within the page, which then asks for nothing more. */
+/** Goes to another place within the page, which then asks for nothing more and says of nothing that it is loading. */
 export async function goTo(page: Page, place: string): Promise<void> {
   await page.evaluate((hash) => location.assign(hash), place);
+  const loading = page.locator(".loading, [aria-busy=true]");
+  do {
+    await untilQuiet(page);
+    await loading.first().waitFor({ state: "detached" });
+  } while ((await loading.count()) > 0);
   await untilQuiet(page);
 }
 

@@ -4,7 +4,7 @@ import type { EntityDescription } from "../../app-document.ts";
 import { shortMoment } from "../fields/value.tsx";
 import { Failure, Loading } from "../parts/status.tsx";
 import { call } from "../state/api.ts";
-import { entityNamed, pathOf, type Row, useApp } from "../state/app-context.ts";
+import { pathOf, type Row, useApp } from "../state/app-context.ts";
 import { useRequest } from "../state/use-request.ts";
 import { label, say } from "../words.ts";
 
@@ -23,11 +23,17 @@ interface Entry extends Row {
 
 const SHOWN = 50;
 
+interface HistoryProps {
+  /** Of the entries, which the caller may list. */
+  readonly audit: EntityDescription;
+  readonly entity: EntityDescription;
+  readonly id: string;
+}
+
 /** Who changed what in a record, the last change first: the values before and after. */
-export function History({ entity, id }: { readonly entity: EntityDescription; readonly id: string }): VNode {
+export function History({ audit, entity, id }: HistoryProps): VNode {
   const { app } = useApp();
-  const audit = entityNamed(app, "auditEntry");
-  const entries = useRequest(audit === undefined ? undefined : `history ${entity.name} ${id}`, async (signal) => {
+  const entries = useRequest(`history ${entity.name} ${id}`, async (signal) => {
     const query = new URLSearchParams({
       entity: entity.name,
       recordId: id,
@@ -35,7 +41,7 @@ export function History({ entity, id }: { readonly entity: EntityDescription; re
       _limit: String(SHOWN),
       _total: "none",
     });
-    const { data } = await call<Entry[]>(`${pathOf(app, audit as EntityDescription)}?${query}`, { signal });
+    const { data } = await call<Entry[]>(`${pathOf(app, audit)}?${query}`, { signal });
     return data;
   });
   if (entries.error !== undefined) return <Failure error={entries.error} onRetry={entries.reload} />;

@@ -19,11 +19,13 @@ import { Related } from "./related.tsx";
 /** Name of the entity with the changes of all records. */
 const AUDIT = "auditEntry";
 
+/** The tab with the changes of one record. */
+const HISTORY = "!history";
+
 /** One record: its fields, what belongs to it, what can be done with it, and its history. */
 export function Record({ entity, id }: { readonly entity: EntityDescription; readonly id: string }): VNode {
   const { app, tell } = useApp();
   const { search } = usePlace();
-  const tab = search.get("tab") ?? "";
   const isDeleted = search.get("deleted") === "1";
   const loaded = useRequest(`${entity.name} ${id} ${isDeleted}`, (signal) =>
     loadRecord(app, entity, id, { isDeleted, signal }),
@@ -59,8 +61,11 @@ export function Record({ entity, id }: { readonly entity: EntityDescription; rea
     );
   };
   const relations = entity.relations.filter((relation) => relation.type !== "belongsTo" && !relation.remote);
-  const relation = relations.find(({ name }) => name === tab);
-  const hasHistory = entityNamed(app, AUDIT)?.rights.list !== undefined;
+  const wanted = search.get("tab") ?? "";
+  const relation = relations.find(({ name }) => name === wanted);
+  const audit = entityNamed(app, AUDIT);
+  const hasHistory = audit?.rights.list !== undefined;
+  const tab = relation !== undefined || (wanted === HISTORY && hasHistory) ? wanted : "";
   return (
     <>
       <p class="crumbs">
@@ -89,11 +94,11 @@ export function Record({ entity, id }: { readonly entity: EntityDescription; rea
           {relations.map(({ name }) => (
             <Tab key={name} {...{ entity, id, isDeleted, name }} text={label(name)} current={tab} />
           ))}
-          {hasHistory && <Tab {...{ entity, id, isDeleted }} name="!history" text={say("history")} current={tab} />}
+          {hasHistory && <Tab {...{ entity, id, isDeleted }} name={HISTORY} text={say("history")} current={tab} />}
         </nav>
       )}
       {tab === "" && <Details entity={entity} loaded={loaded.data} />}
-      {tab === "!history" && <History entity={entity} id={id} />}
+      {tab === HISTORY && audit !== undefined && <History audit={audit} entity={entity} id={id} />}
       {relation !== undefined && <RelationTab {...{ entity, relation, record }} onChange={loaded.reload} />}
       {isAsking && (
         <Confirm
