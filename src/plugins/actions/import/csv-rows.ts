@@ -31,7 +31,7 @@ export async function* csvRows(
   if (read === undefined) throw new BadRequestError("The body has no header; its first line must name the fields");
 }
 
-/** Reads the value of a cell; undefined when there is none. */
+/** Reads the value of a cell; undefined when it has no value. */
 type ReadCell = (cell: string | null, refuse: (message: string) => void) => unknown;
 
 /** The most problems that are reported for one header. */

@@ -118,7 +118,7 @@ export class Owners {
   }
 
   /**
-   * The id of the record with these values; null if there is none. For the key `id`, only records that were looked up
+   * The id of the record with these values; null without such a record. For the key `id`, only records that were looked up
    * are known.
    */
   async of(key: UniqueKey, values: Row): Promise<string | null> {

@@ -113,7 +113,7 @@ async function invert(
 }
 
 /**
- * The problem with the field of an action, as the end of a sentence; undefined when there is none.
+ * The problem with the field of an action, as the end of a sentence; undefined when it is suitable.
  * @param wanted the kind of the field, whether it must be optional, and whether callers must be able to see it
  */
 export function columnProblem(

@@ -82,7 +82,7 @@ function deletionField({ softDelete }: AnyEntity, given: string | undefined): st
   return given ?? softDelete?.field ?? "deletedAt";
 }
 
-/** The problem with the field, as the end of a sentence; undefined when there is none. */
+/** The problem with the field, as the end of a sentence; undefined when it is suitable. */
 function deletionProblem(entity: AnyEntity, given: string | undefined): string | undefined {
   const { softDelete } = entity;
   const field = deletionField(entity, given);

@@ -126,7 +126,7 @@ async function takeOver(
   return parts.goOn(system, { ...row, ...change }, definition);
 }
 
-/** The reason why a run is not continued automatically; undefined if there is none. */
+/** The reason why a run is not continued automatically; undefined if it can be. */
 function whyNot(definition: WorkflowDefinition | undefined, row: Row, maxRecoveries: number): string | undefined {
   if (definition === undefined || definitionHash(definition) !== row.definition)
     return "its workflow has changed since it began";

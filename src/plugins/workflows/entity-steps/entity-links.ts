@@ -80,7 +80,7 @@ export async function unlinkAgain({ driver }: StepContext, all: readonly Pairs[]
 
 /**
  * The relation whose records would be deleted or changed with a record, so that its deletion cannot be undone.
- * @returns undefined if there are none
+ * @returns undefined if no record would be affected
  */
 export async function whatFollows(context: StepContext, ref: EntityRef, id: string): Promise<string | undefined> {
   const { driver, scope } = context;
