@@ -233,6 +233,7 @@ function idOfKey(
 /**
  * Checks whether the caller may use a route for some or all records, before the request is read or a stored response is
  * returned. The operations themselves decide about single records.
+ * @throws AuthenticationError, AuthorizationError
  */
 async function assertMayUse(route: Route, scope: OperationScope): Promise<void> {
   if (route.rules !== undefined && !(await scope.access.mayUse(route)).allowed)

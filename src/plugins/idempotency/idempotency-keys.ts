@@ -17,6 +17,7 @@ export interface Answered {
 /**
  * Claims a key, in its own statement that other processes see at once, or finds the stored response. The unique id
  * decides between concurrent requests.
+ * @throws IdempotencyKeyInUseError, IdempotencyKeyReusedError
  */
 export async function claimKey(
   scope: OperationScope,

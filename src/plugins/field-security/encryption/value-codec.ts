@@ -96,7 +96,6 @@ export function lengthPrefixed(parts: readonly string[]): Buffer {
  * characters, and accepts the URL-safe alphabet and missing padding.
  * @param least bytes
  * @param most bytes
- * @param most bytes
  */
 export function readCanonicalBase64(text: string, least: number, most: number): Buffer | undefined {
   const bytes = Buffer.from(text, "base64");
