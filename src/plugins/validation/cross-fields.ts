@@ -24,7 +24,6 @@ import { getLogger, type Logger, safeLogger, ValidationFailedError, type Validat
  * updates that together would break a rule, the second is validated again. Validators get a frozen record.
  * @throws ValidationFailedError with one issue per validator that does not return strictly `true`
  */
-
 export async function checkCrossFields(
   validators: readonly CrossFieldValidator[],
   operation: Operation,
