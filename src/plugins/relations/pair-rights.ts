@@ -9,33 +9,33 @@ import {
 } from "../../gate/index.ts";
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 
-// What a caller needs to write pairs: to see what they lead to, to update the record at the other end where it declares the
-// relation, and to read the record whose pairs are replaced.
+// The rights that writing pairs needs: to read the targets, to update the records at the other end if their entity
+// declares the relation, too, and to read the record whose pairs are replaced.
 
-/** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
+/** The ids of a manyToMany relation in an input. */
 export interface Links {
   readonly relation: ResolvedRelation;
-  /** Where the input has them. */
+  /** The key in the input, for errors. */
   readonly key: string;
-  /** Whether they are all pairs that there should be, or some to add or to remove. */
+  /** Whether the ids replace all pairs, or are added or removed. */
   readonly mode: "set" | "add" | "remove";
   readonly ids: readonly unknown[];
 }
 
-/** The same with ids as they are in code. */
+/** Links with validated ids. */
 export type ReadLinks = Omit<Links, "ids"> & { readonly ids: readonly string[] };
 
-/** What a write adds to the pairs of one relation, and what it removes. */
+/** The pairs of one relation that a write adds and removes. */
 export interface Changes {
   readonly relation: ResolvedRelation;
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** Ids that one statement asks for. */
+/** The most ids of one statement. */
 const PORTION = 500;
 
-/** A target the caller may not read is refused in the same words as a missing one. */
+/** Checks that the caller may read all targets. A hidden target gets the same error as a missing one. */
 export async function checkTargets(scope: OperationScope, taken: readonly ReadLinks[]): Promise<void> {
   const errors: Record<string, string> = {};
   for (const { relation, key, mode, ids } of taken) {
@@ -47,7 +47,7 @@ export async function checkTargets(scope: OperationScope, taken: readonly ReadLi
   if (Object.keys(errors).length > 0) throw new ValidationFailedError(errors);
 }
 
-/** Relations whose targets may have become invisible while the write waited for a lock. */
+/** Links whose targets have conditional visibility, which may have changed while the write waited for a lock. */
 export async function seenOnConditions(
   scope: OperationScope,
   taken: readonly ReadLinks[],
@@ -77,7 +77,7 @@ export async function visibleIds(
 }
 
 /**
- * Asks for the right to update the records at the other end of pairs that both sides declare.
+ * Checks the right to update the records at the other end of pairs that both sides declare.
  * @throws AuthorizationError
  */
 export async function assertMayChange(
@@ -101,12 +101,12 @@ export async function assertMayChange(
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**
- * A pair of a many-to-many relation belongs to both sides: where the other side declares the relation too, changing a pair
- * takes the update right on the record there. Call it in the transaction that changes the pairs. Where transactions run
- * concurrently, the records are locked first, in the order of their ids, and the rules are asked afterwards, so that they
- * see what was committed in the meantime.
- * @param records ids of the records at the other end, by their entity
- * @param without a record that must not vouch for its own pairs: it is new, and stored by now
+ * A manyToMany pair belongs to both sides. If the other side declares the relation too, changing a pair needs the right
+ * to update the record there. Call this in the transaction that changes the pairs. If transactions run concurrently,
+ * the records are locked first, in the order of their ids, so that the rules see everything that was committed
+ * meanwhile.
+ * @param records ids of the records at the other end, by entity
+ * @param without a new record that is already stored, and that must not justify its own pairs
  * @throws AuthorizationError
  */
 async function assertMayUpdate(
@@ -141,7 +141,7 @@ async function assertMayUpdate(
 }
 
 /**
- * Writing all pairs of a record at once tells which it had, so it takes the right to read the record.
+ * Checks the right to read the record whose pairs are written, because the result reveals which pairs it had.
  * @throws AuthorizationError
  */
 export async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
