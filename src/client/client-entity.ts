@@ -131,16 +131,16 @@ type Operand<T> = T extends Date
       ? { readonly [K in keyof T]: Operand<T[K]> }
       : T;
 
-/** Conditions as in the process, except that a relation cannot be null: use its key instead. */
+/** Conditions, like those of the in-process client, except that a relation cannot be null: use its key instead. */
 type ClientWhere<E> =
   InferWhere<E> extends infer W
     ? { readonly [K in keyof W]?: Operand<K extends RelationNames<E> ? NonNullable<W[K]> : W[K]> }
     : never;
 
-/** Options of an aggregate, as in the process. */
+/** Options of an aggregate, like those of the in-process client. */
 type Aggregated<E> = Omit<AggregateOptions<E>, "where"> & { readonly where?: ClientWhere<E> | undefined };
 
-/** The query of a list, as in the process. */
+/** The query of a list, like that of the in-process client. */
 export interface ClientQuery<E, I = IncludeChoice<E>, S extends InferSelect<E> = InferSelect<E>>
   extends Omit<ListOptions<E, never, S, false, I>, "where"> {
   readonly where?: ClientWhere<E> | undefined;

@@ -2,7 +2,7 @@ import type { EntityDefinition, FieldFlag } from "./entity-definition.ts";
 import type { Field } from "./field-modifiers.ts";
 import type { Relation, RelationFlag } from "./relation.ts";
 
-/** The definition behind a builder or a definition. */
+/** The definition of a builder, or the definition itself. */
 export type DefinitionOf<E> = E extends { build(): infer D } ? D : E;
 
 /** The type information of a definition. */
@@ -169,8 +169,8 @@ export type RelatedData<E, K extends string, TSystem extends boolean = false> =
 export type TargetOf<E, G> = G extends () => infer R ? R : E;
 
 /**
- * All inferred types of an instance, with records as callers read them: `typeof api.$Infer.Entities["post"]`, `typeof
- * api.$Infer.EntityNames`.
+ * All inferred types of an instance, with records as callers read them: `typeof api.$Infer.Entities["post"]`,
+ * `typeof api.$Infer.EntityNames`.
  */
 export interface InferAll<TEntities extends readonly unknown[]> {
   readonly Entities: { [E in TEntities[number] as Parts<E>["name"]]: CallerData<E> };

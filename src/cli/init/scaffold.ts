@@ -123,7 +123,7 @@ async function choose<T extends string>(
 
 /** A host that serves a project. */
 interface Host {
-  /** As a person chooses it. */
+  /** The label in the prompt. */
   readonly label: string;
   readonly scripts: Readonly<Record<string, string>>;
   /** Additional packages; their versions are those that this package is tested with. */
@@ -155,7 +155,7 @@ const HOSTS: Readonly<Record<HostName, Host>> = {
 
 /** A login method. */
 interface Logins {
-  /** As a person chooses it. */
+  /** The label in the prompt. */
   readonly label: string;
   /** Additional packages. */
   readonly dependencies: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Metadata of definitions for plugins, by key. A plugin adds its keys by declaration merging: `declare module
- * "keelson/plugin" { interface Metadata { "acme/label": string } }`.
+ * Metadata of definitions for plugins, by key. A plugin adds its keys by declaration merging:
+ * `declare module "keelson/plugin" { interface Metadata { "acme/label": string } }`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: its members come from plugins
 export interface Metadata {}
