@@ -66,6 +66,8 @@ export async function checkReferences(references: readonly Reference[], operatio
 interface Again {
   readonly reference: Reference;
   readonly rule: Condition;
+  /** Whether an update must see it without the record, as it did when it had locked it: the change may not show it by itself. */
+  isApart?: boolean;
 }
 
 const later = new WeakMap<Operation, readonly Again[]>();
@@ -109,19 +111,27 @@ async function checkAgain(
 }
 
 /** Of a locked record: only where the record may decide, since all others are checked after the statement. */
-async function isBefore({ reference, rule }: Again, operation: Operation): Promise<boolean> {
-  return !looksAt(rule, operation.entity) || isVisible(reference, operation);
+async function isBefore(one: Again, operation: Operation): Promise<boolean> {
+  if (!looksAt(one.rule, operation.entity)) return true;
+  one.isApart = await isVisibleWithout(one, operation, operation.id);
+  return isVisible(one.reference, operation);
 }
 
-/** As it is now, or as it would be without the record. */
-async function isStillVisible({ reference, rule }: Again, operation: Operation): Promise<boolean> {
-  const { scope, entity, kind, data, records } = operation;
-  const { column, target } = reference;
-  const decides = looksAt(rule, entity);
-  if (!(decides && kind === "create") && (await isVisible(reference, operation))) return true;
-  if (!decides) return false;
-  const where = allOf({ id: data[column] }, withoutRecord(rule, entity, records[0]?.id));
-  return (await scope.driver.findOne(target, where, { select: ["id"] })) !== null;
+/** As it would be without the record; as it is now where the record does not decide, or showed it before. */
+async function isStillVisible(one: Again, operation: Operation): Promise<boolean> {
+  const { entity, kind, records } = operation;
+  if (!looksAt(one.rule, entity)) return isVisible(one.reference, operation);
+  if (await isVisibleWithout(one, operation, records[0]?.id)) return true;
+  return kind === "update" && one.isApart === false && isVisible(one.reference, operation);
+}
+
+async function isVisibleWithout(
+  { reference, rule }: Again,
+  { scope, entity, data }: Operation,
+  id: unknown,
+): Promise<boolean> {
+  const where = allOf({ id: data[reference.column] }, withoutRecord(rule, entity, id));
+  return (await scope.driver.findOne(reference.target, where, { select: ["id"] })) !== null;
 }
 
 /** @throws ValidationFailedError */
