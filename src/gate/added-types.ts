@@ -1,15 +1,15 @@
 import type { DefinitionOf, EntityDefinition, EntityLike } from "../entity/index.ts";
 import type { EntitySchema } from "./entity-schema.ts";
 
-/** What plugins add to an app, as types know it. */
+/** The types that plugins add to an app. */
 export interface Added {
-  /** One of the entities that they bring. */
+  /** The union of the entities that they define. */
   readonly entity: EntityLike;
-  /** Fields that they add, by entity. */
+  /** The fields that they add to other entities, by entity. */
   readonly extend: object;
 }
 
-/** What a plugin with this schema and these extensions adds; never for nothing that types know. */
+/** The types that a plugin with this schema and these extensions adds; `never` when the types are not known. */
 export type AddedBy<TSchema, TExtend> = [EntityIn<TSchema>, ExtensionsIn<TExtend>] extends [never, never]
   ? never
   : { readonly entity: EntityIn<TSchema>; readonly extend: ExtensionsIn<TExtend> };
@@ -18,18 +18,18 @@ type EntityIn<TSchema> =
   TSchema extends EntitySchema<infer E> ? (number extends E["length"] ? never : E[number]) : never;
 type ExtensionsIn<TExtend> = TExtend extends object ? (string extends keyof TExtend ? never : TExtend) : never;
 
-/** A plugin or a list of plugins whose types say what it adds. */
+/** A plugin or a list of plugins whose type carries the types it adds. */
 export interface Adding<A> {
   /** Type-level only. */
   readonly $adds?: A;
 }
 
-/** What plugins add: one, or a list of them. */
+/** The types that a plugin or a list of plugins adds. */
 export type AddedIn<TPlugins> = TPlugins extends readonly (infer P)[] ? AddedOf<P> : AddedOf<TPlugins>;
 
 type AddedOf<P> = P extends { readonly $adds?: infer A } ? (A extends Added ? A : never) : never;
 
-/** The entities of an app, with what its plugins add to them, and those that its plugins bring. */
+/** The entities of an app with the fields that its plugins add, and the entities that its plugins define. */
 export type EntitiesWith<TEntities extends readonly EntityLike[], A> = [A] extends [never]
   ? TEntities
   : [A] extends [Added]
@@ -46,5 +46,5 @@ type ExtendedOne<E, X> =
 type FieldsFor<X, N extends string> = Both<X extends { readonly "*": infer F } ? F : never> &
   Both<X extends { readonly [K in N]: infer F } ? F : never>;
 
-/** What all members of a union have together. */
+/** The intersection of the members of a union. */
 type Both<U> = (U extends unknown ? (value: U) => void : never) extends (value: infer I) => void ? I : never;

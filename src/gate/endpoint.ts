@@ -3,12 +3,12 @@ import { type BodyReading, ValidationFailedError, type ValidationIssue } from ".
 import type { RouteContext, RouteInput } from "./operation/route.ts";
 import type { RouteDescription } from "./operation/route-description.ts";
 
-/** A schema of [Standard Schema](https://standardschema.dev), version 1, such as one of zod, Valibot or ArkType. */
+/** A schema of [Standard Schema](https://standardschema.dev), version 1, such as those of zod, Valibot and ArkType. */
 export interface InputSchema<T> {
   readonly "~standard": {
     readonly version: 1;
     readonly validate: (value: unknown) => CheckedInput<T> | Promise<CheckedInput<T>>;
-    /** Describes the schema in documentation, where the library can. */
+    /** Describes the schema in documentation, if the library supports it. */
     readonly jsonSchema?: { readonly input: (options: { readonly target: "draft-2020-12" }) => JsonSchema } | undefined;
   };
 }
@@ -20,9 +20,9 @@ interface InputIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What an endpoint's body may be: JSON of a schema, bytes, or a form. */
+/** The `body` option of an endpoint: a schema for JSON, or how to read bytes or a form. */
 type BodyOption = InputSchema<unknown> | BodyReading | undefined;
-/** What `body()` gives. */
+/** The result of `body()`. */
 type BodyOf<B> =
   B extends InputSchema<infer T>
     ? T
@@ -32,7 +32,7 @@ type BodyOf<B> =
         ? FormData
         : unknown;
 
-/** What the handler of an endpoint gets: parameters and body as the endpoint says. */
+/** The context of an endpoint's handler, with the types of its parameters and body. */
 export type EndpointContext<P, B> = Omit<RouteContext, "params" | "body"> & {
   readonly params: P;
   /** The body, read on first call. @throws 400, 413, 415 */
@@ -50,15 +50,19 @@ export interface EndpointConfig<S = unknown, P = Readonly<Record<string, string>
   /** @default "GET" */
   readonly method?: string | undefined;
   readonly rules?: readonly (string | { readonly name: string })[] | undefined;
-  /** What the parameters of the path must be; others are 400 before the handler runs. @default any text */
+  /** Validates the path parameters; other values are refused with 400 before the handler runs. @default any text */
   readonly params?: InputSchema<P> | undefined;
-  /** What the JSON body must be, others are 400; or how a body that is not JSON is read, with its limits. @default any JSON */
+  /**
+   * Validates the JSON body (other values are refused with 400), or declares how a body that is not JSON is read, and
+   * its limits.
+   * @default any JSON
+   */
   readonly body?: B;
-  /** @param state what the plugin's `setup` returned */
+  /** @param state the value that the plugin's `setup` returned */
   handler(context: EndpointContext<P, B>, state: S): unknown;
 }
 
-/** An endpoint with its path, from the root of the server. */
+/** An endpoint with its path from the root of the server. */
 export interface Endpoint<S = unknown> extends Omit<EndpointConfig<S>, "params" | "body" | "handler"> {
   readonly path: string;
   readonly body?: BodyReading | undefined;
@@ -67,10 +71,11 @@ export interface Endpoint<S = unknown> extends Omit<EndpointConfig<S>, "params" 
 
 /**
  * An endpoint of a plugin. Without `rules` it is denied to all callers.
- * @param path from the root of the server, as in `/reports/:year`; `/files/:path+` has all that follows, and
- *   `/orders/:id:archive` ends in a verb
+ * @param path the path from the root of the server, as in `/reports/:year`; `/files/:path+` captures the rest of the
+ *   path, and `/orders/:id:archive` ends in a verb
  * @param config method, rules, schemas and handler
- * @example endpoint("/reports/:year", { rules: ["admin"], params: z.object({ year: z.coerce.number() }), handler: ({ params }) => report(params.year) })
+ * @example endpoint("/reports/:year", { rules: ["admin"], params: z.object({ year: z.coerce.number() }), handler: ({
+ *   params }) => report(params.year) })
  */
 export function endpoint<S = unknown, P = Readonly<Record<string, string>>, const B extends BodyOption = BodyOption>(
   path: string,
@@ -80,7 +85,7 @@ export function endpoint<S = unknown, P = Readonly<Record<string, string>>, cons
   const reading = isSchema(body) ? undefined : (body as BodyReading | undefined);
   const described = body === undefined ? {} : { describe: () => describeBody(schema, reading) };
   const own = { method: "GET", ...described, ...(reading === undefined ? {} : { body: reading }), ...config, path };
-  // Missing handlers are reported by the app, with all other problems.
+  // The app reports a missing handler together with all other problems.
   if (typeof handler !== "function") return Object.freeze({ ...own, handler });
   return Object.freeze({
     ...own,
@@ -92,7 +97,7 @@ export function endpoint<S = unknown, P = Readonly<Record<string, string>>, cons
 }
 
 function isSchema(body: unknown): body is InputSchema<unknown> {
-  // A function, too: types of ArkType are.
+  // ArkType's types are functions.
   return body !== null && body !== undefined && "~standard" in (body as object);
 }
 
@@ -109,7 +114,7 @@ async function checkedCall(
   return { ...call, params: found, body: read };
 }
 
-/** A list full of nonsense is not worth a report on every item. */
+/** Limits the report on a list with many invalid items. */
 const MOST_ISSUES = 100;
 
 /** @throws ValidationFailedError with the first issues of the schema */
@@ -124,7 +129,7 @@ function toIssue({ message, path = [] }: InputIssue): ValidationIssue {
   return { path: keys.map((key) => (typeof key === "number" ? key : String(key))), code: "custom", message };
 }
 
-/** The body in documentation: any JSON where the library cannot describe it. */
+/** Describes the body in documentation; any JSON when the library cannot describe the schema. */
 function describeBody(schema: InputSchema<unknown> | undefined, reading: BodyReading | undefined): RouteDescription {
   if (reading?.as === "raw") return { body: { required: false, content: { "*/*": {} } } };
   if (reading !== undefined)
@@ -140,6 +145,6 @@ function described({ input }: NonNullable<InputSchema<unknown>["~standard"]["jso
     const { $schema: _, ...schema } = input({ target: "draft-2020-12" });
     return schema;
   } catch {
-    return {}; // a part of it has no JSON Schema
+    return {}; // part of the schema cannot be expressed as JSON Schema
   }
 }

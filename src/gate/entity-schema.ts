@@ -13,7 +13,7 @@ import {
 } from "../entity/index.ts";
 import { didYouMean } from "../kernel/index.ts";
 
-/** One entity of a plugin's schema, as plain data for inspection: without literal defaults of protected fields. */
+/** One entity of a plugin's schema as plain data for inspection, without literal defaults of protected fields. */
 export interface EntitySchemaEntry {
   readonly fields: Readonly<Record<string, FieldDefinition>>;
   readonly relations: Readonly<Record<string, RelationDefinition>>;
@@ -22,7 +22,7 @@ export interface EntitySchemaEntry {
   readonly internal?: boolean;
 }
 
-/** Entities a plugin brings, by name. @typeParam TEntities their definitions */
+/** The entities that a plugin defines, by name. @typeParam TEntities their definitions */
 export interface EntitySchema<TEntities extends readonly EntityLike[] = readonly EntityLike[]> {
   readonly entities: Readonly<Record<string, EntitySchemaEntry>>;
   /** Type-level only. */
@@ -31,7 +31,7 @@ export interface EntitySchema<TEntities extends readonly EntityLike[] = readonly
 
 const definitions = new WeakMap<EntitySchema, readonly AnyEntity[]>();
 
-/** The schema of some entities, for `createPlugin({ schema })`. `internal` entities get no routes. */
+/** Makes a schema from entities, for `createPlugin({ schema })`. `internal` entities get no routes. */
 export function schemaFromEntities<const TEntities extends readonly EntityLike[]>(
   entities: TEntities,
   options: { internal?: boolean } = {},
@@ -54,17 +54,19 @@ export function schemaFromEntities<const TEntities extends readonly EntityLike[]
   return schema;
 }
 
-/** Fields and relations that a plugin adds to entities, by their names; `"*"` means all that are not internal. */
+/**
+ * Fields and relations that a plugin adds to entities, by entity name; `"*"` means all entities that are not internal.
+ */
 export type EntityExtensions = Readonly<Record<string, FieldMap>>;
 
-/** What a plugin brings and adds. */
+/** The entities, fields and relations that a plugin declares. */
 interface EntityPlugin {
   readonly id: string;
   readonly schema?: EntitySchema | undefined;
   readonly extend?: EntityExtensions | undefined;
 }
 
-/** The entities of an app: its own and those of plugins, each with what plugins add to it, in the order of the plugins. */
+/** The entities of an app and of its plugins, extended by each plugin in order. */
 export function entitiesWith(
   own: readonly EntityLike[],
   plugins: readonly EntityPlugin[],
@@ -85,7 +87,7 @@ export function entitiesWith(
   return all;
 }
 
-/** Undefined for a definition with problems of its own, which are reported by the model. */
+/** Returns undefined for an invalid definition; the model reports its problems. */
 function built(entity: EntityLike): AnyEntity | undefined {
   try {
     return resolveEntity(entity) as AnyEntity;
@@ -106,7 +108,7 @@ function extended(entity: EntityLike, members: FieldMap, report: (sentence: stri
   }
 }
 
-/** The definitions behind a schema; empty for an object that `schemaFromEntities` did not make. */
+/** The definitions of a schema; empty when `schemaFromEntities` did not make it. */
 function entitiesOf(schema: EntitySchema | undefined): readonly AnyEntity[] {
   return schema === undefined ? [] : (definitions.get(schema) ?? []);
 }

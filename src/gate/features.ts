@@ -4,11 +4,11 @@ import type { Plugin, PluginContext } from "./gate-plugin.ts";
 import type { OperationScope } from "./operation/operation-scope.ts";
 import type { Driver } from "./statement/driver-port.ts";
 
-/** Something in a definition that only a plugin can do. */
+/** A feature of a definition that a plugin must provide. */
 export interface Feature {
   /** Capability that a plugin must provide. */
   readonly name: string;
-  /** Where the definition uses it. */
+  /** The place in the definition that uses it. */
   readonly where: string;
 }
 
@@ -30,7 +30,7 @@ export function featuresOf(entity: AnyEntity): Feature[] {
   return [...features, ...fieldFeatures(entity)];
 }
 
-/** The features that its fields need, wherever the records come from. */
+/** The features that an entity's fields need, including entities of other services. */
 function fieldFeatures({ name: entity, fields }: AnyEntity): Feature[] {
   return Object.entries(fields).flatMap(([name, { password, omit, encrypted, search, readable, writable }]) => {
     const at = `${entity}.${name}`;
@@ -44,10 +44,7 @@ function fieldFeatures({ name: entity, fields }: AnyEntity): Feature[] {
   });
 }
 
-/**
- * One sentence per feature that no plugin provides: such an app must not start; it could store a password in clear
- * text.
- */
+/** One message per feature that no plugin provides. The app must not start: it could store a password in clear text. */
 export function missingFeatures(model: EntityModel, plugins: readonly Plugin[]): string[] {
   const provided = new Set(plugins.flatMap((plugin) => [plugin.id, ...plugin.provides]));
   return [...model.entities.flatMap(featuresOf), ...model.foreign.flatMap(fieldFeatures)]
@@ -55,19 +52,19 @@ export function missingFeatures(model: EntityModel, plugins: readonly Plugin[]):
     .map(({ name, where }) => `${where}, but no plugin in the list provides "${name}"`);
 }
 
-/** A plugin's context in one app, and its state there. */
+/** A plugin's context and state in one app. */
 interface SetUpPlugin {
   readonly context: PluginContext;
   readonly state: unknown;
 }
 
-/** The driver as the app uses it. */
+/** The driver with the layers of all plugins. */
 interface LayeredDriver {
   readonly driver: Driver;
   readonly handlerDriver: (driver: Driver, scope?: OperationScope) => Driver;
 }
 
-/** Wraps a driver in the layers of plugins, the first plugin innermost. */
+/** Wraps a driver in the plugins' layers, the first plugin innermost. */
 export function layerDriver(driver: Driver, plugins: ReadonlyMap<Plugin, SetUpPlugin>): LayeredDriver {
   const layers = [...plugins];
   const outer = layers.filter(([plugin]) => plugin.wrapHandlerDriver !== undefined);

@@ -35,27 +35,27 @@ export interface PluginConfig extends KernelConfig {
 }
 
 /**
- * Everything a plugin may use. The declaring members (`provide`, `hooks`, `routes.add`, `records`, `problem`) are for
- * `setup`: afterwards they throw a ConfigurationError, and the app does not start.
+ * The context of a plugin. The declaring members (`provide`, `hooks`, `routes.add`, `records`, `problem`) can only be
+ * used in `setup`: afterwards they throw a ConfigurationError, and the app does not start.
  */
 export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "routes" | "runAs"> {
   readonly hooks: {
     on<N extends HookName>(name: N, fn: HookFunction<N>, options?: HookOptions): void;
-    /** @param hook another plugin's own */
+    /** @param hook a hook that another plugin defines */
     on<P>(hook: ServiceToken<P>, fn: (payload: P) => void | PromiseLike<void>, options?: HookOptions): void;
     /**
-     * Defines a hook of the plugin's own, for others to add functions to.
-     * @param hook its token, as made by `token<Payload>("acme:delivered")`
-     * @returns runs these functions in order; a promise only when one of them returned one
+     * Defines a hook that other plugins can add functions to.
+     * @param hook its token, made with `token<Payload>("acme:delivered")`
+     * @returns a function that runs the hook's functions in order; it returns a promise only if one of them does
      */
     define<P>(hook: ServiceToken<P>): (payload: P) => void | Promise<void>;
   };
   readonly routes: {
     add(route: RouteInput): void;
     /**
-     * Changes routes of all plugins before any is served; functions of several plugins are called in their order. A handler
-     * that stands around another one runs when the route's rules have passed.
-     * @param change gives the members of a route to replace; undefined for none. It may report problems
+     * Changes routes of any plugin before they are served; the functions of several plugins are called in plugin order.
+     * A handler that wraps another one runs after the route's rules have passed.
+     * @param change returns the members of a route to replace, or undefined; it may report problems
      */
     onRoute(
       change: (
@@ -63,49 +63,50 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
         problem: (sentence: string) => void,
       ) => Partial<Pick<RouteInput, "handler" | "meta" | "timeout" | "errorFormat" | "describe">> | undefined,
     ): void;
-    /** Those of all plugins; complete once the app is set up. */
+    /** The routes of all plugins; complete once the app is set up. */
     list(): readonly Route[];
   };
-  /** All entities of the app, those of plugins included, with their relations resolved. */
+  /** All entities of the app, including those of plugins, with resolved relations. */
   readonly entities: EntityModel;
   readonly config: PluginConfig;
-  /** The base driver, without rules; connected when `start` runs. */
+  /** The base driver, without rules. It is connected when `start` runs. */
   readonly driver: Driver;
-  /** The plugin's declarations about the records of all surfaces. */
+  /** Declares how the plugin takes part in access to records, from any surface. */
   readonly records: {
     policy(policy: Policy): void;
     /**
-     * Receives every change of records inside its transaction, from any surface: operations, imports, handlers'
-     * drivers, steps of workflows, pairs, and what a deletion takes with it. A listener that throws rolls the change
-     * back.
-     * @param options which entities @default all that are not internal
+     * Receives every change to records inside its transaction, from any surface: operations, imports, handlers'
+     * drivers, workflow steps, changed pairs, and cascading deletions. A listener that throws rolls the change back.
+     * @param options the entities it applies to @default all entities that are not internal
      */
     onChange(listener: ChangeListener, options?: ChangeOptions): void;
     /**
-     * Receives the same once the transaction has committed. Errors are logged: the change stays. It may be lost when
-     * the process ends between the commit and the call.
+     * Receives the same changes once the transaction has committed. Errors are logged and the change stays. The call is
+     * lost if the process ends between the commit and the call.
+     * @param options the entities it applies to @default all entities that are not internal
      */
     onCommitted(listener: CommittedListener, options?: ChangeOptions): void;
     /**
      * Stores values with every new record, from any surface that has a caller: operations, imports, handlers' drivers,
-     * steps of workflows. They replace what was given, and are there when rules decide and validators run.
-     * @param options which entities @default all that are not internal
+     * workflow steps. They replace the given values, and are set before rules decide and validators run.
+     * @param options the entities it applies to @default all entities that are not internal
      */
     stamp(stamp: Stamp, options?: ChangeOptions): void;
     /**
-     * Refuses records that must not be stored, from any surface, with 400 and its messages. It is asked inside the
-     * transaction of the change, after the statement and before listeners; a refusal rolls the change back.
-     * @param options which entities @default all that are not internal
+     * Validates records before they are stored, from any surface; an invalid record is refused with 400 and the
+     * validator's messages. It runs inside the transaction of the change, after the statement and before listeners. A
+     * refusal rolls the change back.
+     * @param options the entities it applies to @default all entities that are not internal
      */
     validate(validator: RecordValidator, options?: ChangeOptions): void;
   };
-  /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
+  /** Entity clients that run in a scope, with its caller and transaction. Available once the app is set up. */
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
-  /** @param entities whose clients have types */
+  /** @param entities the entities to infer the clients' types from */
   clientFor<const E extends readonly EntityLike[]>(scope: OperationScope, entities: E): InProcessClient<E>;
   /**
-   * Runs work in a scope of its own: as a user, as an anonymous caller (null), or as the system. It waits until the app
-   * has started; `early` work does not, and may find no database.
+   * Runs work in its own scope: as a user, as an anonymous caller (null), or as the system. It waits until the app has
+   * started. `early` work does not wait, and the database may not be connected yet.
    */
   runAs<T>(
     who: User | null | "system",
@@ -115,10 +116,10 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
 }
 
 /**
- * What `createPlugin` takes.
- * @typeParam S what `setup` returns: the plugin's state in one app
- * @typeParam TSchema its `schema`
- * @typeParam TExtend its `extend`
+ * The options of `createPlugin`.
+ * @typeParam S the plugin's state in one app, which `setup` returns
+ * @typeParam TSchema the type of `schema`
+ * @typeParam TExtend the type of `extend`
  */
 export interface PluginOptions<
   S = unknown,
@@ -128,52 +129,53 @@ export interface PluginOptions<
     KernelPluginOptions,
     "hooks" | "endpoints" | "getUser" | "base" | "setup" | "start" | "closing" | "stop"
   > {
-  /** Entities it brings. */
+  /** The entities that the plugin defines. */
   readonly schema?: TSchema | undefined;
   /**
-   * Fields and relations that it adds to entities of the app and of other plugins, by the entity's name; `"*"` means all
-   * that are not internal. They are part of tables, responses, filters, documentation and the app's types.
+   * Fields and relations that the plugin adds to entities of the app and of other plugins, by entity name; `"*"` means
+   * all entities that are not internal. They become part of tables, responses, filters, documentation and the app's
+   * types.
    */
   readonly extend?: TExtend | undefined;
   readonly hooks?: { readonly [N in HookName]?: HookFunction<N> } | undefined;
   readonly endpoints?: Readonly<Record<string, Endpoint<S>>> | undefined;
   /**
-   * Who calls, for the whole app: a user (`{ id }`), or null for an anonymous caller. It may be asynchronous, and take
-   * `limits.hookMs` at most. Throw AuthenticationError for credentials that are wrong: any other error becomes a 503.
-   * An app has one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its
-   * requests.
+   * Identifies the caller of a request: returns a user (`{ id }`), or null for an anonymous caller. It may be
+   * asynchronous and take at most `limits.hookMs`. Throw AuthenticationError for invalid credentials; any other error
+   * is answered with 503. An app has one `getUser`, in a plugin or in its configuration; an adapter's own `getUser`
+   * takes precedence for its requests.
    */
   getUser?(request: RequestInfo, context: PluginContext, state: S): unknown;
   /**
-   * Wraps the driver that the statements of operations run on, drivers of transactions included. Called once, after all
-   * plugins are set up. @default the driver as it is
+   * Wraps the driver that runs the statements of operations, including drivers of transactions. Called once, after all
+   * plugins are set up. @default no wrapper
    */
   wrapDriver?(driver: Driver, context: PluginContext, state: S): Driver;
   /**
-   * The same for the drivers of handlers, hooks and rules; called for each of them.
-   * @param scope whose driver it is; undefined for the one that services of the whole app get
-   * @default the driver as it is
+   * Wraps the drivers of handlers, hooks and rules; called for each of them.
+   * @param scope the scope that the driver belongs to; undefined for services of the whole app
+   * @default no wrapper
    */
   wrapHandlerDriver?(driver: Driver, context: PluginContext, scope: OperationScope | undefined, state: S): Driver;
   /**
-   * Declares what the plugin adds; synchronous, no I/O. One that returns a promise is refused.
-   * @returns the plugin's state in this app, which its other functions get: two apps share nothing
+   * Declares the plugin's parts. It must be synchronous and do no I/O; returning a promise is an error.
+   * @returns the plugin's state in this app, which is passed to its other functions; apps do not share state
    */
   setup?(context: PluginContext): S;
-  /** Runs when the driver is connected, in order of `requires`. */
+  /** Runs after the driver is connected, in the order of `requires`. */
   start?(context: PluginContext, state: S): void | Promise<void>;
   /**
-   * Runs when the app begins to close: new requests are refused, those in flight go on. Ends what would never end by
-   * itself, such as streams of events. Closing waits `limits.hookMs` for it at most; what it throws is logged.
+   * Runs when the app begins to close: new requests are refused, running ones continue. Use it to end work that would
+   * not end by itself, such as event streams. Closing waits at most `limits.hookMs` for it; errors are logged.
    */
   closing?(context: PluginContext, state: S): void | Promise<void>;
-  /** Runs in reverse order of `start`. Closing waits `limits.hookMs` for it at most; what it throws is logged. */
+  /** Runs in reverse order of `start`. Closing waits at most `limits.hookMs` for it; errors are logged. */
   stop?(context: PluginContext, state: S): void | Promise<void>;
 }
 
 declare const kPlugin: unique symbol;
 
-/** A plugin made by `createPlugin`: frozen, checked. @typeParam A what it adds to the app's types */
+/** A plugin made by `createPlugin`; frozen and checked. @typeParam A the types it adds to the app */
 export interface Plugin<A = unknown>
   extends PluginOptions,
     Adding<A>,
@@ -185,8 +187,8 @@ export interface Plugin<A = unknown>
 }
 
 /**
- * Makes a plugin. Other problems are reported by the app that uses it.
- * @param options its id, what it declares, and `setup`
+ * Makes a plugin. All problems but those below are reported by the app that uses it.
+ * @param options its id, its declarations, and `setup`
  * @throws ConfigurationError when the id is missing or not kebab-case, optionally "scope/name", and when `requires` or
  *   `provides` is not a list of names
  */
@@ -199,8 +201,9 @@ export function createPlugin<
 }
 
 /**
- * Turns `(options) => plugin options` into `(options?) => Plugin`. With the type of `options` at the parameter, as in
- * `createPluginFactory((options: Partial<MyOptions>) => …)`, the app's types know what the plugin adds.
+ * Turns `(options) => plugin options` into `(options?) => Plugin`. Annotate the parameter, as in
+ * `createPluginFactory((options: Partial<MyOptions>) => …)`, so that the app's types include the types that the plugin
+ * adds.
  */
 export function createPluginFactory<
   TOptions extends object = Record<never, never>,
@@ -215,7 +218,7 @@ export function createPluginFactory<
   ) => Plugin<AddedBy<TSchema, TExtend>>;
 }
 
-/** An immutable list of plugins, by id. @typeParam A what they add to the app's types */
+/** An immutable list of plugins, by id. @typeParam A the types they add to the app */
 export class PluginList<A = never> implements Iterable<Plugin>, Adding<A> {
   /** Type-level only. */
   declare readonly $adds?: A;
@@ -229,18 +232,18 @@ export class PluginList<A = never> implements Iterable<Plugin>, Adding<A> {
     return this.#plugins.map(({ id }) => id);
   }
 
-  /** The list with a plugin at its end. */
+  /** Returns the list with plugins appended. */
   with<const P extends readonly Plugin[]>(...plugins: P): PluginList<A | AddedIn<P>> {
     return new PluginList([...this.#plugins, ...plugins]);
   }
 
-  /** The list without a plugin. @throws ConfigurationError for an unknown id */
+  /** Returns the list without a plugin. @throws ConfigurationError for an unknown id */
   without(id: string): PluginList<A> {
     this.#indexOf(id);
     return new PluginList(this.#plugins.filter((plugin) => plugin.id !== id));
   }
 
-  /** The list with one plugin replaced. @throws ConfigurationError for an unknown id */
+  /** Returns the list with one plugin replaced. @throws ConfigurationError for an unknown id */
   replace<const P extends Plugin>(id: string, plugin: P): PluginList<A | AddedIn<P>> {
     const index = this.#indexOf(id);
     return new PluginList(this.#plugins.map((old, at) => (at === index ? plugin : old)));

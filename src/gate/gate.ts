@@ -34,11 +34,11 @@ import { taggingDriver } from "./record/tag-record.ts";
 import { RequestScope } from "./run/request-scope.ts";
 import type { Driver } from "./statement/driver-port.ts";
 
-/** What the gate guards, and where it is stored. */
+/** Options of the gate: the entities it guards and where they are stored. */
 export interface GateOptions {
   readonly entities: readonly EntityLike[];
   readonly driver: Driver;
-  /** Rules of entities without their own. @default no rules: such an entity denies everything */
+  /** Rules for entities without their own. @default no rules: such an entity denies all access */
   readonly defaultRules?: EntityRules | undefined;
   /** @default the system's time */
   readonly clock?: Clock | undefined;
@@ -49,20 +49,20 @@ export interface GateOptions {
 /** The service `gate.records`: the records of an app, for code outside its plugins. */
 export interface Records {
   readonly model: EntityModel;
-  /** The app's driver, as it was given. */
+  /** The driver passed to the app. */
   readonly driver: Driver;
-  /** Access on behalf of a user: same rules, same masks, no HTTP. */
+  /** Access as a user: same rules, same field masks, no HTTP. */
   as(user: User): Record<string, EntityClient<AnyEntity>>;
-  /** The same without rules and masks. */
+  /** Access without rules and field masks. */
   asSystem(): Record<string, EntityClient<AnyEntity>>;
-  /** Runs work whose calls are one transaction: what it throws rolls all of them back. */
+  /** Runs work in one transaction; an error rolls all calls back. */
   transaction<T>(work: (records: Callers) => Promise<T>): Promise<T>;
 }
 
-/** Access to records on behalf of callers. */
+/** Access to records as a user or as the system. */
 export type Callers = Pick<Records, "as" | "asSystem">;
 
-/** What plugins may declare where there are records. */
+/** The types of the plugin members that the gate adds. */
 export const GATE_SHAPES = {
   plugin: { schema: "object", extend: "object", wrapDriver: "function", wrapHandlerDriver: "function" },
   hook: { appliesTo: "function" },
@@ -74,8 +74,8 @@ export const GATE_SHAPES = {
 } as const;
 
 /**
- * The plugin that all reads and writes of records pass through. It is the first of an app: the others find entities, driver
- * and clients in their contexts.
+ * The plugin that all reads and writes of records pass through. It is the first plugin of an app: the others get
+ * entities, driver and clients from their contexts.
  */
 export function gate(options: GateOptions): KernelPlugin {
   return makePlugin<KernelPluginOptions>({ id: "gate", base: (ground) => layGate(options, ground) });
@@ -161,21 +161,21 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
   };
 }
 
-/** What plugins have declared about records. */
+/** The record policies, listeners and stamps that plugins declared. */
 export interface DeclaredRecords {
   readonly policies: DeclaredPolicy[];
   readonly listeners: DeclaredListener[];
   readonly stamps: DeclaredStamp[];
 }
 
-/** Where a plugin declares policies, and listeners to changes. */
+/** Makes `context.records`, where a plugin declares policies, listeners, validators and stamps. */
 export function recordsDoor(
   plugin: string,
   { policies, listeners, stamps }: DeclaredRecords,
   inSetup: (call: string) => void,
   problem: (sentence: string) => void,
 ): PluginContext["records"] {
-  /** Whether a function and its options can be taken. */
+  /** Reports problems of a function and its options; returns whether both are valid. */
   const takes = (call: string, fn: unknown, options: ChangeOptions): boolean => {
     inSetup(call);
     const problems = shapeProblems(options, GATE_SHAPES.listener);
@@ -213,7 +213,7 @@ function rulesOf({ entity, access, obeys }: Route, defaultRules: EntityRules): r
   return entity === undefined || access === undefined ? [] : ((entity.rules ?? defaultRules)[access] ?? []);
 }
 
-/** Entities whose routes would be the same. */
+/** Reports entities that would share a route path. */
 function collidingSegments(model: EntityModel): string[] {
   const owners = new Map<string, string>();
   const problems: string[] = [];
@@ -230,17 +230,17 @@ function collidingSegments(model: EntityModel): string[] {
   return problems;
 }
 
-/** What an app is made of. `keelson()` fills in the default driver and plugins. */
+/** Options of an app. `keelson()` adds the default driver and plugins. */
 export interface AppOptions extends Omit<KernelOptions, "plugins">, GateOptions {
   readonly plugins: Iterable<Plugin>;
 }
 
-/** A booted app, without types of its entities. */
+/** A booted app, without the types of its entities. */
 export interface App extends Kernel, Records {}
 
 /**
- * Boots a kernel whose first plugin is the gate.
- * @throws ConfigurationError with all that is wrong with the configuration
+ * Boots a kernel with the gate as its first plugin.
+ * @throws ConfigurationError with all problems of the configuration
  */
 export function createApp({ entities, driver, defaultRules, clock, ids, plugins, ...options }: AppOptions): App {
   const first = gate({ entities, driver, defaultRules, clock, ids });

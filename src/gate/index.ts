@@ -1,5 +1,5 @@
 export type { AddedIn, EntitiesWith } from "./added-types.ts";
-// The gate's door: what plugins, drivers and clients import to read and write records. All of it is published.
+// The gate's public API, which plugins, drivers and clients import to read and write records. All of it is published.
 
 export type {
   ChangeKind,

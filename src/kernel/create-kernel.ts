@@ -24,10 +24,10 @@ import type { User } from "./request/scope.ts";
 import type { RouteListing } from "./routes/kernel-route.ts";
 import { canonicalize, RouteRegistry } from "./routes/route-registry.ts";
 
-/** The parts of a kernel. */
+/** Options of a kernel. */
 export interface KernelOptions {
   readonly plugins: Iterable<KernelPlugin>;
-  /** Origins whose pages may send requests that change something. @default the app's own origin only */
+  /** Origins whose pages may send requests that change data. @default the app's own origin only */
   readonly trustedOrigins?: TrustedOrigins | undefined;
   /** @default "/api" */
   readonly apiPrefix?: string | undefined;
@@ -42,11 +42,11 @@ export interface KernelOptions {
 
 /** A booted kernel. */
 export interface Kernel {
-  /** Started: the base connected, plugins started. Requests wait for it by themselves. */
+  /** Resolves when the base is connected and plugins are started. Requests wait for it. */
   readonly ready: Promise<void>;
   handle(request: KernelRequest): Promise<KernelResponse>;
   fetch(request: Request): Promise<Response>;
-  /** Whether a raw URL is one of this app's: under its prefix, or a plugin's endpoint. */
+  /** Whether a raw URL belongs to this app: it is under its prefix, or is a plugin's endpoint. */
   owns(url: string, base?: string): boolean;
   readonly container: ServiceContainer;
   readonly log: Logger;
@@ -56,11 +56,14 @@ export interface Kernel {
   readonly routes: readonly RouteListing[];
   registerService(name: string, factory: ServiceFactory, options?: ServiceOptions): void;
   registerService(definition: ServiceDefinition<unknown>): void;
-  /** Refuses new requests and calls, finishes those in flight, stops plugins, services and the base. Always completes. */
+  /**
+   * Refuses new requests and calls, waits for those in flight, then stops plugins, services and the base. Always
+   * completes.
+   */
   close(): Promise<void>;
 }
 
-/** An origin is scheme, host and port, without a path: as browsers send it. */
+/** Whether a value is a list of origins as browsers send them (scheme, host and port, without a path), or "all". */
 function areOrigins(given: unknown): boolean {
   const isOrigin = (one: unknown): boolean =>
     typeof one === "string" && URL.canParse(one) && new URL(one).origin === one;
@@ -70,8 +73,8 @@ function areOrigins(given: unknown): boolean {
 const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)*$/;
 
 /**
- * Boots plugins: everything that can be wrong in the configuration is found first and thrown together; what may be
- * unavailable, such as a database, is started afterwards, and `ready` reports the result. Later requests retry.
+ * Boots plugins. All problems of the configuration are found first and thrown together. Parts that may be unavailable,
+ * such as a database, are started afterwards; `ready` reports the result, and later requests retry.
  * @throws ConfigurationError
  */
 export function createKernel(options: KernelOptions): Kernel {
@@ -188,7 +191,7 @@ export function createKernel(options: KernelOptions): Kernel {
     const ended = lifecycle.closing();
     if (ended !== undefined) await ended;
     await drained;
-    await calls.drain(); // after requests, which may use clients
+    await calls.drain(); // after requests, since they may use clients
     await lifecycle.stop();
   }
 
@@ -208,19 +211,19 @@ export function createKernel(options: KernelOptions): Kernel {
   });
 }
 
-/** The kernel's part of the service `kernel.tracer`: it observes requests as they begin and end. */
+/** The kernel's part of the service `kernel.tracer`: observes requests. */
 export interface RequestTracer {
-  /** A request, up to its response. */
+  /** Observes a request until its response. */
   request(request: KernelRequest, work: () => Promise<KernelResponse>): Promise<KernelResponse>;
 }
 
-/** Whether a raw URL is the app's: under its prefix, or a plugin's endpoint. */
+/** Whether a raw URL belongs to the app: it is under its prefix, or is a plugin's endpoint. */
 function ownsUrl(registry: RouteRegistry, url: string, base: string | undefined, maxBytes: number): boolean {
   if (base !== undefined) return true;
   try {
     return registry.owns(canonicalize(url, maxBytes).path, base);
   } catch {
-    // Below the app's prefix a malformed path gets the app's 400; elsewhere another handler of the host may accept it.
+    // A malformed path below the app's prefix gets the app's 400; elsewhere another handler of the host may accept it.
     return registry.owns(url.split(/[?#]/, 1)[0] ?? "", base);
   }
 }

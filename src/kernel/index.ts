@@ -1,4 +1,4 @@
-// The kernel's one door: what the gate, plugins and adapters may import.
+// The kernel's public API, which the gate, plugins and adapters import.
 
 export { createSerialQueue, isPromiseLike, type SerialQueue, withDeadline } from "./async/promises.ts";
 export {

@@ -94,13 +94,21 @@ async function runStep(app: OracleApp, database: Database, model: Model, world: 
   if (step.again !== undefined) return runReplay(app, database, model, world, step);
   if (step.meanwhile !== undefined) return runRace(app, database, model, world, step, step.meanwhile);
   const entity = entityOf(model, step.on);
-  const outcomes = evaluate(model, world, step);
+  const decided = evaluate(model, world, step);
+  // Where writes wait for each other, a reference that the write itself hides is refused as one that was hidden meanwhile.
+  const hidden =
+    database.whileLocked === undefined ? [] : decided.flatMap((one) => refusedAfterwards(model, one, step));
+  const outcomes = [...decided, ...hidden];
   const got = await perform(app, entity, step);
   const ran = await settle(app, database, model, world, step, outcomes, got);
   return step.unseen === undefined || "finding" in ran
     ? ran
     : askAgain(app, database, ran.world, step, step.unseen, got);
 }
+
+/** What the same request is told once its own write has been made, if that is a fault in its values. */
+const refusedAfterwards = (model: Model, { world }: Outcome, step: Step): readonly Outcome[] =>
+  world === undefined ? [] : evaluate(model, world, step).filter(({ status }) => status === 400);
 
 /** A field that the caller may not read has changed: the answer is the same, whatever the evaluator says of it. */
 async function askAgain(

@@ -20,27 +20,27 @@ export interface DeclaredListener {
 
 /** A scope that writes. */
 interface ChangingScope extends OperationScope {
-  /** Runs a task once what was written so far is committed: at once, or after the surrounding transaction. */
+  /** Runs a task after the writes so far are committed: immediately, or after the surrounding transaction. */
   whenCommitted(task: () => Promise<void>): Promise<void>;
 }
 
 /**
- * The seam that all changes of records pass through: statements of operations, of handlers, hooks and steps, and
- * deletions that cascade.
+ * The seam that all changes to records pass through: statements of operations, handlers, hooks and steps, and cascading
+ * deletions.
  */
 export interface ChangeSeam {
   /**
-   * A driver whose writes are reported. A write and its listeners are one transaction; a listener that throws rolls
-   * both back. Where the database runs transactions concurrently, a statement on several records becomes one statement
-   * per record.
-   * @param scope on whose behalf it writes; undefined for services of the whole app
+   * Returns a driver that reports its writes. A write and its listeners share one transaction; a listener that throws
+   * rolls both back. Where the database runs transactions concurrently, a statement on several records becomes one
+   * statement per record.
+   * @param scope the scope that writes; undefined for services of the whole app
    */
   around(driver: Driver, scope: ChangingScope | undefined): Driver;
 }
 
 /**
  * @param declared listeners of all plugins
- * @returns undefined without listeners: drivers then stay as they are
+ * @returns undefined when there are no listeners; drivers are then not wrapped
  */
 export function createChangeSeam(
   model: EntityModel,
@@ -81,7 +81,7 @@ export function createChangeSeam(
 }
 
 function hooksOf({ plugin, validate, onChange, onCommitted }: DeclaredListener): Listeners {
-  // Statements like the operation's own: the request's time limit counts, not the one for hooks.
+  // These run as part of the operation: the request's time limit applies, not the limit for hooks.
   const made = { plugin, timeout: 0, options: {} };
   const check: Hook<Noted> = {
     ...made,
@@ -119,7 +119,7 @@ class ChangeWatch {
     this.#scope = scope;
   }
 
-  /** Statements outside a transaction: each write and its listeners share one transaction. */
+  /** Middleware for statements outside a transaction: each write and its listeners share one transaction. */
   readonly middleware: Middleware = async (statement, next, driver) => {
     const entity = this.#entityOf(statement);
     if (entity === undefined || !isWrite(statement)) return next(statement);
@@ -131,7 +131,7 @@ class ChangeWatch {
     return this.settle(committed, result);
   };
 
-  /** Statements of a transaction; their changes are announced after the commit. */
+  /** Middleware for statements in a transaction; their changes are announced after the commit. */
   inTransaction(committed: RecordChange[]): Middleware {
     return async (statement, next, inside) => {
       const entity = this.#entityOf(statement);
@@ -140,7 +140,7 @@ class ChangeWatch {
     };
   }
 
-  /** The entity of a statement whose writes are reported, or are followed for the sake of other entities. */
+  /** The entity of a statement whose writes are reported, or whose deletions are followed to other entities. */
   #entityOf(statement: Parameters<Middleware>[0]): AnyEntity | undefined {
     const entity = this.#parts.model.get(entityOf(statement).name);
     if (entity === undefined) return undefined;

@@ -5,9 +5,9 @@ import type { OperationScope } from "../operation/operation-scope.ts";
 import type { RecordChange } from "./record-change.ts";
 
 /**
- * Looks at a record as it is about to be stored, whatever creates or changes it: the whole record, without masks.
- * Passwords are hashes, encrypted fields are plain text.
- * @returns what is wrong, a message per field and `_` for the record as a whole; undefined when nothing is
+ * Checks a complete record before the change is committed, for changes from any surface. The record has no field mask:
+ * passwords are hashes, encrypted fields are plain text.
+ * @returns error messages by field, with `_` for the record as a whole; undefined when the record is valid
  */
 export type RecordValidator = (
   record: Row,
@@ -15,10 +15,11 @@ export type RecordValidator = (
 ) => FieldErrors | undefined | Promise<FieldErrors | undefined>;
 
 /**
- * Asks a validator about changed records, inside the transaction of the change.
- * @param scope on whose behalf they are changed; undefined for services of the whole app
- * @throws ValidationFailedError with messages at fields that the caller may know of; the others are about the record
- * @throws InternalError for anything but messages by field
+ * Runs a validator on changed records, inside the transaction of the change.
+ * @param scope the scope that changes them; undefined for services of the whole app
+ * @throws ValidationFailedError with messages at the fields that the caller may know about; all other messages are
+ *   reported for the record as a whole
+ * @throws InternalError when the validator returns anything but messages by field
  */
 export async function checkChanges(
   { plugin, validate }: { readonly plugin: string; readonly validate: RecordValidator },

@@ -1,17 +1,17 @@
 import { type AnyEntity, type EntityModel, referring } from "../../entity/index.ts";
 
-/** A belongsTo relation whose records the database deletes or changes when the record that they refer to is deleted. */
+/** A belongsTo relation whose records the database deletes or changes when the record they refer to is deleted. */
 export interface Following {
   readonly source: AnyEntity;
   /** The column of the reference. */
   readonly key: string;
-  /** Whether those records are deleted; otherwise the reference is set to null. */
+  /** Whether the referring records are deleted; otherwise their reference is set to null. */
   readonly isDeleted: boolean;
 }
 
 /**
- * The relations that a deletion has to follow so that listeners see all it does, by the entity that is deleted.
- * `.onDelete("cascade")` leads on; relations that lead to no listener are left to the database.
+ * The relations to follow on a deletion so that listeners receive all its effects, by the entity that is deleted.
+ * `.onDelete("cascade")` is followed further; relations that do not lead to a listener are left to the database.
  */
 export function relationsToFollow(
   model: EntityModel,

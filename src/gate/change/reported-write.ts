@@ -8,39 +8,39 @@ import type { ChangePairs, Delete, Insert, Update, Written } from "../statement/
 import { type ChangeKind, causeOf, type RecordChange } from "./record-change.ts";
 import type { Following } from "./relations-to-follow.ts";
 
-/** Rows of one statement, and changes of one call of a listener. */
+/** Maximum number of rows in one statement, and of changes in one call of a listener. */
 const PAGE = 500;
 
-/** What listeners of one entity are called with. */
+/** The payload of the listeners of one entity. */
 export interface Noted {
   readonly changes: readonly RecordChange[];
   readonly driver: Driver;
-  /** On whose behalf; undefined for services of the whole app. */
+  /** The scope that writes; undefined for services of the whole app. */
   readonly scope: OperationScope | undefined;
 }
 
 /** Listeners of one entity. */
 export interface Listeners {
-  /** They may refuse a record, before it is reported. */
+  /** Validators, which run before the change is reported. */
   readonly validating: readonly Hook<Noted>[];
   readonly changed: readonly Hook<Noted>[];
   readonly committed: readonly Hook<readonly RecordChange[]>[];
 }
 
-/** What is listened to. */
+/** The entities that have listeners. */
 export interface Watched {
   readonly model: EntityModel;
   readonly listeners: ReadonlyMap<AnyEntity, Listeners>;
   readonly followed: ReadonlyMap<AnyEntity, readonly Following[]>;
 }
 
-/** One write inside a transaction, and what follows from it. */
+/** One write inside a transaction, with its cascading changes. */
 export class ReportedWrite {
   readonly #watched: Watched;
   readonly #scope: OperationScope | undefined;
   readonly #driver: Driver;
   readonly #committed: RecordChange[];
-  /** Records that are being deleted: they may refer to each other. */
+  /** Records that are being deleted; they may refer to each other. */
   readonly #deleted = new Set<string>();
 
   constructor(watched: Watched, scope: OperationScope | undefined, driver: Driver, committed: RecordChange[]) {
@@ -64,7 +64,7 @@ export class ReportedWrite {
   }
 
   async #insert(entity: AnyEntity, statement: Insert): Promise<Written> {
-    // Only the statement of one row returns what it stored, with the id that the database has made.
+    // Only a statement with one row returns the stored row with an id that the database generated.
     if (statement.rows.length > 1 && entity.idsFrom === "database") return this.#insertEach(entity, statement);
     const isMade = statement.rows[0]?.id === undefined || statement.later === true;
     const now = { ...statement, later: false, returning: isMade || statement.returning };
@@ -106,7 +106,7 @@ export class ReportedWrite {
     return statement.returning === true ? written : { count: written.count, rows: [] };
   }
 
-  /** Changes all that match in one statement for each page: the transaction has the database to itself. */
+  /** Changes all matching records with one statement per page. No other transaction runs at the same time. */
   async #updateAll(entity: AnyEntity, statement: Update): Promise<Written> {
     let count = 0;
     for await (const found of this.#pages(entity, statement.where)) {
@@ -123,7 +123,7 @@ export class ReportedWrite {
     return { count, rows: [] };
   }
 
-  /** Deletes a record, after those that the database would delete or change with it. */
+  /** Deletes a record, after the records that the database would delete or change with it. */
   async #delete(entity: AnyEntity, where: Condition): Promise<Written> {
     const [found] = await this.#locked(entity, where, "delete");
     if (found === undefined) return { count: 0, rows: [] };
@@ -147,7 +147,7 @@ export class ReportedWrite {
     return this.#deleted.has(`${entity.name} ${id}`) ? { count: 0, rows: [] } : this.#delete(entity, where);
   }
 
-  /** The pairs that were really added or removed, seen from the side that writes them. */
+  /** Reports the pairs that were actually added or removed, from the side that writes them. */
   async #changePairs(entity: AnyEntity, statement: ChangePairs): Promise<undefined> {
     const { kind, relation, id, targets } = statement;
     await this.#locked(entity, compare(idOf(entity), "eq", id)); // other writers of its pairs wait
@@ -161,7 +161,7 @@ export class ReportedWrite {
     return undefined;
   }
 
-  /** Does something to each record that matches, in the order of their ids. */
+  /** Calls `write` for each matching record, ordered by id. */
   async #each(
     entity: AnyEntity,
     where: Condition,

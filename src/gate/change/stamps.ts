@@ -7,8 +7,8 @@ import { type Middleware, withMiddleware } from "../statement/with-middleware.ts
 import type { ChangeOptions } from "./record-change.ts";
 
 /**
- * Values that a plugin stores with every new record; undefined for none. They replace what was given. Called for each
- * record, more than once: it depends on the scope's caller and the entity only.
+ * Returns values that a plugin stores with every new record, or undefined. They replace the given values. Called for
+ * each record, possibly several times: the result may depend only on the scope's caller and the entity.
  */
 export type Stamp = (scope: OperationScope, entity: AnyEntity) => Row | undefined;
 
@@ -21,13 +21,16 @@ export interface DeclaredStamp {
 
 /** The stamps of an app. */
 export interface Stamps {
-  /** What is stored with a new record of an entity. @throws InternalError for a column that it does not have */
+  /**
+   * The values to store with a new record of an entity. @throws InternalError for a column that the entity does not
+   * have
+   */
   of(scope: OperationScope, entity: AnyEntity): Row | undefined;
-  /** A driver whose inserts carry the stamps. */
+  /** Wraps a driver so that its inserts carry the stamps. */
   around(driver: Driver, scope: OperationScope): Driver;
 }
 
-/** @returns undefined without stamps: drivers then stay as they are */
+/** @returns undefined when there are no stamps; drivers are then not wrapped */
 export function createStamps(model: EntityModel, declared: readonly DeclaredStamp[]): Stamps | undefined {
   if (declared.length === 0) return undefined;
   const byEntity = new Map<string, readonly DeclaredStamp[]>(

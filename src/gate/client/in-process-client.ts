@@ -27,26 +27,29 @@ import { versionIs } from "../run/take-precondition.ts";
 import { upsert } from "../run/upsert.ts";
 import { includeTree, sortKey } from "./include-tree.ts";
 
-/** Options of calls that change a record of an entity with versions. */
+/** Options of calls that change a record of a versioned entity. */
 export interface IfVersion {
-  /** Version that the record must still have, or else PreconditionFailedError is thrown. @default any */
+  /** The version the record must still have; otherwise PreconditionFailedError is thrown. @default any */
   readonly ifVersion?: number | undefined;
 }
 
-/** Options of `delete`. @typeParam TSystem Whether it is the system that deletes */
+/** Options of `delete`. @typeParam TSystem whether the system deletes */
 export type DeleteOptions<TSystem extends boolean = false> = IfVersion &
   (TSystem extends true
     ? {
-        /** Reaches softly deleted records: `"only"` these, or `"with"` those that are not. @default those that are not */
+        /**
+         * Includes softly deleted records: `"only"` these, or `"with"` all others. @default records that are not softly
+         * deleted
+         */
         readonly deleted?: "with" | "only" | undefined;
       }
     : unknown);
 
 /**
- * Typed access to one entity: same rules, same masks, no HTTP. Errors are thrown.
- * @typeParam TSystem What the system may write besides
- * @typeParam THidden Whether it is the system's: conditions may be about fields with `.omit()` and `.password()`, softly
- * deleted records may be deleted for good, and fields with `.readable()` are always present
+ * Typed access to one entity: same rules, same field masks, no HTTP. Errors are thrown.
+ * @typeParam TSystem the fields that only the system may write
+ * @typeParam THidden whether the client is the system's: conditions may then use fields with `.omit()` and
+ *   `.password()`, softly deleted records may be deleted permanently, and fields with `.readable()` are always present
  */
 export interface EntityClient<E, TSystem = unknown, THidden extends boolean = false> {
   list<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
@@ -63,7 +66,8 @@ export interface EntityClient<E, TSystem = unknown, THidden extends boolean = fa
     options?: IfVersion,
   ): Promise<InferRecord<E, never, never, THidden>>;
   /**
-   * Changes the record that has the values of a unique key, or creates it, under the rules of what it does.
+   * Updates the record with the given values of a unique key, or creates it. The rules of the operation that runs
+   * apply.
    * @param on a unique field, or the fields of a unique combination
    */
   upsert(
@@ -73,7 +77,7 @@ export interface EntityClient<E, TSystem = unknown, THidden extends boolean = fa
   delete(id: string, options?: DeleteOptions<THidden>): Promise<void>;
   count(where?: InferWhere<E, THidden>): Promise<number>;
   /**
-   * Computes with the records that match: `{ group: ["month(createdAt)"], count: true, sum: ["total"] }` gives
+   * Computes aggregates of the matching records: `{ group: ["month(createdAt)"], count: true, sum: ["total"] }` returns
    * `[{ "month(createdAt)": "2026-03-01", count: 2, sum: { total: "30.00" } }]`.
    */
   aggregate<const O extends AggregateOptions<E, THidden>>(options: O): Promise<InferGroup<E, O>[]>;
@@ -86,22 +90,25 @@ type ActionsOf<E> = ActionCalls<
   keyof EntityClient<E> & string
 >;
 
-/** One client per entity, by name; actions are methods of it. */
+/** One client per entity, by name. The entity's actions are methods of the client. */
 export type InProcessClient<TEntities extends readonly unknown[]> = {
   readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E> & ActionsOf<E>;
 };
 
-/** Clients of the system: they may also write ids, timestamps and readonly fields, and read hidden ones. */
+/** Clients of the system. They can also write ids, timestamps and readonly fields, and read hidden fields. */
 export type SystemClient<TEntities extends readonly unknown[]> = {
   readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E, Partial<InferEntityData<E>>, true> & ActionsOf<E>;
 };
 
-/** Each call of a client runs in a scope of its own, which ends with it. */
+/** Runs one call of a client in its own scope, which ends with the call. */
 type WithinScope = <T>(work: (scope: OperationScope) => Promise<T>) => Promise<T>;
 type Clients = Record<string, EntityClient<AnyEntity>>;
 const kWithin: unique symbol = Symbol("within");
 
-/** Clients for all entities, bound to a caller by the returned function; each is created on first use. */
+/**
+ * Compiles the clients of all entities. The returned function binds them to a caller; each client is created on first
+ * use.
+ */
 export function compileClients(
   entities: readonly AnyEntity[],
   routes: () => readonly Route[],
@@ -111,7 +118,7 @@ export function compileClients(
     let calls: readonly Route[] | undefined;
     Object.defineProperty(prototype, entity.name, {
       get(this: { readonly [kWithin]: WithinScope }) {
-        // Found once, on first use: plugins may add routes until the app is set up.
+        // Resolved on first use: plugins can add routes until the app is set up.
         calls ??= routes().filter((route) => route.entity === entity && route.call !== undefined);
         const value = createEntityClient(entity, this[kWithin], calls);
         Object.defineProperty(this, entity.name, { value, enumerable: true });
@@ -122,7 +129,7 @@ export function compileClients(
   return (within) => Object.create(prototype, { [kWithin]: { value: within } });
 }
 
-/** Names that mean the same on every entity; no action takes their place. */
+/** Methods that every client has; actions cannot replace them. */
 export const CLIENT_METHODS = ["list", "get", "create", "update", "upsert", "delete", "count", "aggregate"] as const;
 
 function createEntityClient(entity: AnyEntity, within: WithinScope, actions: readonly Route[]): object {
@@ -241,7 +248,8 @@ function listQuery(entity: AnyEntity, options: ListOptions, scope: OperationScop
     search,
     highlight: options.highlight,
     limit,
-    // Only for `page`: over `limits.pageBytes`, a page with an offset is refused; any other is cut and has a cursor.
+    // Set only for `page`: over `limits.pageBytes`, a page with an offset is refused; other pages are cut and get a
+    // cursor.
     offset: options.after === undefined && options.page !== undefined ? (page - 1) * limit : undefined,
     after: options.after,
     include: includeTree(options.include),

@@ -4,20 +4,21 @@ import type { Where } from "../condition/condition.ts";
 import { INCLUDED, type Included, type IncludeTree } from "../operation/operation.ts";
 import type { SortKey } from "../statement/driver-port.ts";
 
-/** `"-createdAt"` as a key of an order. */
+/** Parses `"-createdAt"` into a sort key. */
 export function sortKey(text: string): SortKey {
   return text.startsWith("-") ? { field: text.slice(1), direction: "desc" } : { field: text, direction: "asc" };
 }
 
-/** A tree that is being made: without a prototype, since a path is user input, and "__proto__" is a name like any other. */
+/** A tree under construction. It has no prototype, since paths are user input and may contain "__proto__". */
 type Node = { [relation: string]: IncludeTree; [INCLUDED]?: Included };
 
-/** What may be said of included records. */
+/** The options of an include. */
 export const INCLUDE_OPTIONS = ["where", "sort", "limit", "select", "include", "count"] as const;
 
 /**
- * `["author", "comments.author"]`, or `{ comments: { where, sort, limit, select, count, include: { author: true } } }`, as a tree.
- * @throws BadRequestError for anything else
+ * Converts `["author", "comments.author"]`, or `{ comments: { where, sort, limit, select, count, include: { author:
+ * true } } }`, into a tree.
+ * @throws BadRequestError for any other value
  */
 export function includeTree(include: unknown): IncludeTree | undefined {
   if (include === undefined) return undefined;
@@ -28,7 +29,7 @@ export function includeTree(include: unknown): IncludeTree | undefined {
   return Object.keys(root).length === 0 ? undefined : root;
 }
 
-/** Adds a path of relations. */
+/** Adds a path of relations to a tree. */
 export function addPath(root: IncludeTree, path: string): void {
   let node = root as Node;
   for (const name of path.split(".")) {
@@ -37,7 +38,7 @@ export function addPath(root: IncludeTree, path: string): void {
   }
 }
 
-/** Deeper trees are refused before the functions that walk them. */
+/** Deeper trees are refused before recursive functions walk them. */
 const MOST_LEVELS = 16;
 
 function addObject(node: Node, include: Readonly<Record<string, unknown>>, level: number): void {

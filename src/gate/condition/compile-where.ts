@@ -39,7 +39,7 @@ const LOGIC: ReadonlyMap<string, Logic> = new Map([
   ["not", "NOT"],
 ]);
 
-/** The logic that a key of a where stands for. A field or relation called `and` or `or` is meant where there is one. */
+/** The logical operator of a key of a `where`. A field or relation named `and` or `or` takes precedence. */
 export function logicOf(entity: AnyEntity, key: string): Logic | undefined {
   const logic = LOGIC.get(key);
   return logic === undefined || (key !== logic && isMember(entity, key)) ? undefined : logic;
@@ -49,14 +49,14 @@ function isMember({ columns, relations }: AnyEntity, name: string): boolean {
   return Object.hasOwn(columns, name) || Object.hasOwn(relations, name);
 }
 
-/** How many of the related records of a to-many relation must match. */
+/** How many related records of a to-many relation must match. */
 export type Quantifier = "some" | "none" | "every";
 
 const QUANTIFIERS: ReadonlySet<string> = new Set<Quantifier>(["some", "none", "every"]);
 
 /**
- * The conditions of `{ some, none, every }` on a to-many relation; undefined for a condition on related records. Where they
- * have a field of such a name, it is meant.
+ * The conditions of `{ some, none, every }` on a to-many relation; undefined for a condition on the related records.
+ * Fields and relations of the target with these names take precedence.
  */
 export function quantifiersOf(
   { many, target }: ResolvedRelation,
@@ -68,15 +68,15 @@ export function quantifiersOf(
   return all ? (entries as [Quantifier, unknown][]) : undefined;
 }
 
-/** What a caller may filter on. Checked for each name before its value is looked at. */
+/** The columns and relations that a caller may filter on. Checked for each name before its value is read. */
 export interface AskingRights {
   /**
-   * @returns a further condition that the record must meet; undefined for no condition
+   * @returns an additional condition on the record, or undefined
    * @throws for columns that the caller may not compare
    */
   column(entity: AnyEntity, name: string): Condition | undefined;
   /**
-   * @returns further conditions on the record itself and on the related record; undefined for no condition
+   * @returns additional conditions on the record itself and on the related record, or undefined
    * @throws for names that are not columns, and for relations that the caller may not follow
    */
   relation(
@@ -86,8 +86,9 @@ export interface AskingRights {
 }
 
 /**
- * Compiles a `where` into a condition; the only place that does. Conditions that are compiled already stay as they are.
- * @param rights of the caller who sent the where, who cannot have made conditions @default may filter on everything
+ * Compiles a `where` into a condition. Compiled conditions inside it are kept.
+ * @param rights the rights of the caller who sent the `where`; it then must not contain compiled conditions @default no
+ *   restrictions
  * @throws BadRequestError for unknown names and operators, inherited keys, `undefined`, and values of the wrong type
  */
 export function compileWhere(
@@ -180,7 +181,7 @@ function compileColumn(entity: AnyEntity, column: ColumnDefinition, value: unkno
   return and(operators.map((operator) => compileOperator(entity, column, operator, value[operator])));
 }
 
-/** A condition on what is at a path of JSON: `{ path: ["theme"], eq: "dark" }`. */
+/** Compiles a condition on a path of a JSON field: `{ path: ["theme"], eq: "dark" }`. */
 function compilePath(entity: AnyEntity, column: ColumnDefinition, value: Record<string, unknown>): Condition {
   const { path, ...tests } = value;
   if (!isJsonPath(path))
@@ -217,18 +218,20 @@ function compileOperator(entity: AnyEntity, column: ColumnDefinition, name: stri
   }
 }
 
-/** Whether a text is the id of no record, because ids are numbers or UUIDs: it is like one that does not exist. */
+/**
+ * Whether a text cannot be the id of any record, because ids are numbers or UUIDs. It is treated like an unknown id.
+ */
 function isNoId({ role, kind }: ColumnDefinition, value: unknown): boolean {
   if (typeof value !== "string" || (role !== "id" && role !== "foreignKey")) return false;
   return kind.convert?.(value).ok === false;
 }
 
-/** What a column is compared with, in the form of its kind. @throws BadRequestError */
+/** Converts an operand to the column's kind. @throws BadRequestError */
 function readOperand(entity: AnyEntity, column: ColumnDefinition, test: Test, operand: unknown): unknown {
   const { kind } = column;
   if (column.path !== undefined && typeof operand === "boolean" && OPERATORS[test].group === "order")
     refuse(entity, `"${test}" on "${column.name}" takes a text or a number`);
-  // A fragment of text need not be a whole value: half of an enum's word is a fine search.
+  // A fragment of text does not have to be a valid value: part of an enum value is a valid search.
   const isFragment = operandOf(test) === "text";
   if (isFragment ? typeof operand === "string" && isStorableText(operand) : kind.accepts(operand)) return operand;
   const converted = isFragment ? undefined : kind.convert?.(operand);
@@ -236,7 +239,7 @@ function readOperand(entity: AnyEntity, column: ColumnDefinition, test: Test, op
   return converted.value;
 }
 
-/** A condition on the items of a list. Without a value, there are no items and the list is not empty either. */
+/** Compiles a condition on the items of a list. A list that is null has no items, but is not empty either. */
 function compileList(
   entity: AnyEntity,
   column: ColumnDefinition,
@@ -277,13 +280,13 @@ function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown
   return or(parts);
 }
 
-/** All present conditions joined with AND; without any, every record matches. */
+/** Joins the defined conditions with AND; without any, every record matches. */
 export function allOf(...wheres: readonly (Where | Condition | undefined)[]): Where {
   const present = wheres.filter((where): where is Where => where !== undefined);
   return present.length === 1 ? (present[0] as Where) : { AND: present };
 }
 
-/** The same, or undefined without any condition. */
+/** Like `allOf`, but returns undefined when no condition is defined. */
 export function allPresent(...wheres: readonly (Where | Condition | undefined)[]): Where | undefined {
   return wheres.every((where) => where === undefined) ? undefined : allOf(...wheres);
 }

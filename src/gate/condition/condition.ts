@@ -3,21 +3,24 @@ import { passesTest, type Test } from "./passes-test.ts";
 
 export type { Test };
 
-/** Marks conditions, so that no `where` from outside can pass for one. */
+/** Marks compiled conditions, so that a `where` from outside cannot be mistaken for one. */
 const kCondition: unique symbol = Symbol("condition");
 type Marked = { readonly [kCondition]: true };
 
-/** A comparison of a column with a value, or for `in` with a list of values. */
+/** A comparison of a column with a value; `in` takes a list of values. */
 export type Compare = Marked & {
   readonly op: "compare";
   readonly column: ColumnDefinition;
   readonly test: Test;
   readonly value: unknown;
-  /** The record that has the value, of which the database may keep more digits; a value that only it has is undefined. */
+  /**
+   * The record that holds the value, because the database may store more digits than `value` has. When the value exists
+   * only in the database, `value` is undefined.
+   */
   readonly record?: { readonly entity: AnyEntity; readonly where: Condition };
 };
 
-/** Some related record matches. */
+/** Holds when at least one related record matches. */
 export type Related = Marked & {
   readonly op: "related";
   readonly relation: ResolvedRelation;
@@ -28,13 +31,13 @@ export type Related = Marked & {
 export type Leaf = Compare | Related;
 
 /**
- * A condition on records: the one form of a filter inside the gate and below it. Names are resolved and values checked.
- * Logic is two-valued: a comparison does not hold for null, and `not` holds exactly where its condition does not.
- * `compileWhere` makes one of a `where`; `and`, `or`, `not`, `compare` and `related` put them together.
+ * A condition on records: the only form of a filter inside the gate and below it. Names are resolved and values
+ * checked. Logic is two-valued: a comparison does not hold for null, and `not` holds exactly when its condition does
+ * not. `compileWhere` makes a condition from a `where`; `and`, `or`, `not`, `compare` and `related` combine conditions.
  */
 export type Condition =
   | (Marked & { readonly op: "and" | "or"; readonly of: readonly Condition[] })
-  /** Of a comparison or a relation: `not()` moves it there. */
+  /** Negates a comparison or a relation only; `not()` moves negations inwards. */
   | (Marked & { readonly op: "not"; readonly of: Leaf })
   | Compare
   | Related
@@ -50,17 +53,17 @@ export function isCondition(value: unknown): value is Condition {
   return typeof value === "object" && value !== null && kCondition in value;
 }
 
-/** All of several conditions; `ALWAYS` without any. */
+/** Holds when all conditions hold; `ALWAYS` for an empty list. */
 export function and(of: readonly Condition[]): Condition {
   return of.length < 2 ? (of[0] ?? ALWAYS) : { [kCondition]: true, op: "and", of };
 }
 
-/** One of several conditions; `NEVER` without any. */
+/** Holds when at least one condition holds; `NEVER` for an empty list. */
 export function or(of: readonly Condition[]): Condition {
   return of.length < 2 ? (of[0] ?? NEVER) : { [kCondition]: true, op: "or", of };
 }
 
-/** The condition that holds exactly where another does not. */
+/** Holds exactly when the given condition does not. */
 export function not(condition: Condition): Condition {
   switch (condition.op) {
     case "and":
@@ -79,9 +82,9 @@ export function not(condition: Condition): Condition {
 }
 
 /**
- * A comparison of a column with a value; `null` goes with `eq` only, a list with `in`. Where the column may hold values
- * between two of its kind, such as microseconds, those count as the first of the two, which is what records show; values
- * before the first one of the kind and behind the last one count as these.
+ * Compares a column with a value; `null` is allowed for `eq` only, a list for `in` only. The column may store values
+ * between two values of its kind, such as microseconds. They compare like the lower of the two, which is the value that
+ * records show. Stored values below the first or above the last value of the kind compare like that value.
  */
 export function compare(column: ColumnDefinition, test: Test, value: unknown): Condition {
   const { kind } = column;
@@ -90,7 +93,7 @@ export function compare(column: ColumnDefinition, test: Test, value: unknown): C
   if (words && value !== null && test !== "eq" && test !== "in") return compareParts(column.parts ?? [], test, value);
   if (values !== undefined && value !== null && test !== "eq" && test !== "in") {
     const passing = values.filter((one) => passesTest(kind, test, one, value));
-    // A word that only the database knows comes before all others.
+    // A word that only the database declares sorts before all others.
     if (column.existing === true && kind.column.words !== undefined && (test === "lt" || test === "lte")) {
       const others = values.filter((one) => !passing.includes(one));
       const some = not(compareExactly(column, "eq", null));
@@ -125,7 +128,7 @@ export function compare(column: ColumnDefinition, test: Test, value: unknown): C
   }
 }
 
-/** A comparison of an id part by part: what the database thinks of the order of words does not count. */
+/** Compares an id part by part, independent of the database's collation. */
 function compareParts(parts: readonly ColumnDefinition[], test: Test, id: unknown): Condition {
   const values = idParts(parts, String(id)) ?? [];
   const equal = parts.map((part, index) => compare(part, "eq", values[index]));
@@ -135,8 +138,8 @@ function compareParts(parts: readonly ColumnDefinition[], test: Test, id: unknow
 }
 
 /**
- * A comparison with a value as the database keeps it.
- * @param record The one that has the value; where it no longer does, the value counts as it is given
+ * Compares with a value exactly as the database stores it.
+ * @param record the record that holds the value; when it no longer does, `value` is used
  */
 export function compareExactly(
   column: ColumnDefinition,
@@ -147,16 +150,16 @@ export function compareExactly(
   return { [kCondition]: true, op: "compare", column, test, value, ...(record !== undefined && { record }) };
 }
 
-/** The condition that some related record meets another one. */
+/** Holds when at least one related record meets a condition. */
 export function related(relation: ResolvedRelation, matches: Condition): Related {
   return { [kCondition]: true, op: "related", relation, matches };
 }
 
 /**
- * Calls back for every comparison and relation of a condition, from left to right, a relation before its inner
- * condition.
- * @param visit gets the relation whose records the leaf is about, undefined for the condition's own; returns false for
- *   a relation to skip its inner condition
+ * Calls `visit` for every comparison and relation of a condition, from left to right, and for a relation before its
+ * inner condition.
+ * @param visit receives the leaf and the relation that contains it, or undefined at the top level; it returns false to
+ *   skip the inner condition of a relation
  */
 export function visitCondition(
   condition: Condition,
@@ -180,9 +183,9 @@ export function visitCondition(
 }
 
 /**
- * A condition with other comparisons and relations.
- * @param map gets each of them, and as in `visitCondition` the relation around it; the inner condition of a relation is
- *   mapped first
+ * Returns a condition with its comparisons and relations replaced.
+ * @param map receives each leaf and, as in `visitCondition`, the relation that contains it; the inner condition of a
+ *   relation is mapped first
  */
 export function mapCondition(
   condition: Condition,
@@ -207,13 +210,13 @@ export function mapCondition(
   }
 }
 
-/** Whether a condition holds for every record without looking; drivers refuse it in bulk writes. */
+/** Whether a condition holds for every record; drivers refuse it in bulk writes. */
 export function isAlways(condition: Condition): boolean {
   if (condition.op === "and") return condition.of.every(isAlways);
   return condition.op === "or" ? condition.of.some(isAlways) : condition.op === "always";
 }
 
-/** The single id that a condition names, or undefined when it could hold for several records. */
+/** The only id that a condition can match, or undefined when it can match several records. */
 export function soleId(condition: Condition): string | undefined {
   if (condition.op === "and") return condition.of.map(soleId).find((id) => id !== undefined);
   if (condition.op !== "compare" || condition.test !== "eq" || condition.column.role !== "id") return undefined;
@@ -221,8 +224,8 @@ export function soleId(condition: Condition): string | undefined {
 }
 
 /**
- * Whether a change of these columns may change a condition's result: the condition names one of them, or follows a key
- * among them, there or on a path that comes back to the record's entity. Values are not compared.
+ * Whether a change to these columns can change a condition's result: the condition uses one of them, directly or on a
+ * path that leads back to the record's entity, or follows a relation whose key is among them. Values are not compared.
  */
 export function dependsOn(entity: AnyEntity, condition: Condition, columns: readonly string[]): boolean {
   let found = false;
@@ -251,16 +254,18 @@ export function looksAt(condition: Condition, target?: AnyEntity): boolean {
 }
 
 /**
- * A stored record: one property per column. Absent values are `null`, datetimes are `Date` unless texts were requested.
+ * A stored record with one property per column. Missing values are `null`, datetimes are `Date`s unless texts were
+ * requested.
  */
 export type Row = Record<string, unknown>;
 
 /**
- * Conditions on records, the shape used by drivers, rules, services and clients: `{ published: true, views: { gte: 3 },
- * author: { name: { like: "ann" } }, or: [...], and: [...], not: {...} }` (or `OR`, `AND`, `NOT`). Operators: `eq ne gt gte lt lte in nin like
- * starts ends null`; an array means `in`, `null` means “is null”. Logic is two-valued: a null is not equal to 3, so `{
- * views: { ne: 3 } }` and `NOT` match it. `like`, `starts` and `ends` ignore case (SQLite: of A to Z only) and take `%`
- * and `_` literally. A to-many relation matches when some related record does, or as `{ some, none, every }` say.
+ * Conditions on records, as used by drivers, rules, services and clients: `{ published: true, views: { gte: 3 },
+ * author: { name: { like: "ann" } }, or: [...], and: [...], not: {...} }` (or `OR`, `AND`, `NOT`). Operators: `eq ne gt
+ * gte lt lte in nin like starts ends null`; an array means `in`, `null` means “is null”. Logic is two-valued: null is
+ * not equal to 3, so `{ views: { ne: 3 } }` and `NOT` match it. `like`, `starts` and `ends` ignore case (in SQLite, of
+ * A to Z only) and match `%` and `_` literally. A to-many relation matches when at least one related record does; `{
+ * some, none, every }` change that.
  */
 export interface Where {
   readonly [name: string]: unknown;

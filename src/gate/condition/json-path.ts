@@ -8,7 +8,7 @@ import {
 } from "../../entity/index.ts";
 import type { Row } from "./condition.ts";
 
-/** Steps that a path has at most; JSON is not deeper. */
+/** Maximum number of steps of a path; JSON is not nested deeper. */
 const MOST_STEPS = 20;
 
 /** The greatest position in an array. */
@@ -28,18 +28,18 @@ export function isJsonPath(value: unknown): value is JsonPath {
   );
 }
 
-/** The path that a parameter has behind the name of its field: whole numbers are positions. */
+/** Parses the path in a parameter name, after the name of the field; whole numbers are array positions. */
 export function readJsonPath(text: string): JsonPath | undefined {
   const steps = text.split(".").map((step) => (/^(?:0|[1-9]\d{0,9})$/.test(step) ? Number(step) : step));
   return steps.includes("") || !isJsonPath(steps) ? undefined : steps;
 }
 
-/** What is at a path of a JSON column, as a column of its own. */
+/** Returns a column for the value at a path of a JSON column. */
 export function columnAt(column: ColumnDefinition, path: JsonPath): ColumnDefinition {
   return { ...column, path, kind: jsonMemberKind, optional: true, existing: false };
 }
 
-/** The value of a column in a row; null where it is missing, and where JSON says null. */
+/** The value of a column in a row; null when it is missing or JSON null. */
 export function storedValue(row: Row, { name, path }: ColumnDefinition): unknown {
   let value = row[name];
   for (const step of path ?? []) {
@@ -51,13 +51,13 @@ export function storedValue(row: Row, { name, path }: ColumnDefinition): unknown
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The values that a text of a query string may stand for: the text, and the number or the truth that it is written like. */
+/** The values that a text of a query string can mean: the text itself, and the number or boolean with that spelling. */
 export function meantBy(text: string): readonly (string | number | boolean)[] {
   if (text === "true" || text === "false") return [text, text === "true"];
   return NUMBER.test(text) && Number.isFinite(Number(text)) ? [text, Number(text)] : [text];
 }
 
-/** The condition of a parameter on what is at a path, as `where` has it. */
+/** Converts a parameter on a JSON path into the form that `where` takes. */
 export function testAtPath(path: JsonPath, operator: Operator, texts: readonly string[]): Parsed<object> {
   const meant = texts.flatMap(meantBy);
   const [first = ""] = texts;

@@ -4,15 +4,15 @@ import { type Compare, type Condition, type Related, type Row, visitCondition } 
 import { storedValue } from "./json-path.ts";
 import { passesTest } from "./passes-test.ts";
 
-/** Finds the related rows of a row; what the memory driver knows. */
+/** Finds the related rows of a row. */
 export type RelatedRows = (relation: ResolvedRelation, row: Row) => readonly Row[];
 
-/** Which rows have met conditions on related rows, for as long as no row changes. */
+/** Caches which rows met conditions on related rows; valid while no row changes. */
 export type KnownAnswers = Map<Condition, Map<Row, boolean>>;
 
 /**
- * Whether a row satisfies a condition; the in-memory twin of what drivers send to databases.
- * @param known saves asking again about a row that several others lead to @default each row is asked about each time
+ * Whether a row meets a condition; evaluates in memory what drivers send to databases.
+ * @param known caches results for rows that several others refer to @default no cache
  */
 export function matches(condition: Condition, row: Row, related: RelatedRows, known?: KnownAnswers): boolean {
   switch (condition.op) {
@@ -42,8 +42,8 @@ function meetsRelated(condition: Related, row: Row, related: RelatedRows, known:
 }
 
 /**
- * As `matches`, for a row without its relations; undefined when the condition uses them, or a value that could not be
- * decrypted.
+ * Like `matches`, for a row without its relations. Returns undefined when the condition uses relations or a value that
+ * could not be decrypted.
  */
 export function matchesAlone(condition: Condition, row: Row): boolean | undefined {
   let asksBeyond = false;
@@ -53,7 +53,7 @@ export function matchesAlone(condition: Condition, row: Row): boolean | undefine
   return asksBeyond ? undefined : matches(condition, row, () => []);
 }
 
-/** Whether a record has all columns that a condition looks at. */
+/** Whether a record has all columns that a condition uses. */
 export function needsOnly(condition: Condition, row: Row): boolean {
   let hasAll = true;
   visitCondition(condition, (leaf) => {
@@ -71,24 +71,23 @@ function holds({ column, test, value: operand }: Compare, value: unknown): boole
   return operand !== null && passesTest(column.kind, test, value, operand);
 }
 
-// Enumerable like the tag: a copy has the same nulls in it.
+// Enumerable like the tag, so that copies keep it.
 const kUndecryptable: unique symbol = Symbol("keelson.undecryptable");
 
-/** Notes which columns of a row are null only because what is stored in them cannot be decrypted. */
+/** Marks the columns of a row that are null because their stored values cannot be decrypted. */
 export function noteUndecryptable(row: Row, columns: ReadonlySet<string>): void {
   (row as Record<symbol, unknown>)[kUndecryptable] = columns;
 }
 
-/** Whether a column is such a null, and has not been given another value since. */
+/** Whether a column is null because it could not be decrypted, and has not been set since. */
 export function isUndecryptable(row: Row, column: string): boolean {
   const columns = (row as Record<symbol, unknown>)[kUndecryptable] as ReadonlySet<string> | undefined;
   return columns?.has(column) === true && row[column] === null;
 }
 
 /**
- * A row as code that decides by it may see it. A column that could not be decrypted is null, which is for responses
- * only: a rule would take it for an empty value, so reading it throws a DecryptionError. Other rows are returned as
- * they are.
+ * Returns a row for use in decisions. A column that could not be decrypted is null in responses; a rule would mistake
+ * it for an empty value, so reading it here throws a DecryptionError. Rows without such columns are returned unchanged.
  */
 export function forDecisions(row: Row): Row {
   if (!(kUndecryptable in row)) return row;

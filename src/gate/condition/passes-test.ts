@@ -1,8 +1,8 @@
 import type { FieldKind } from "../../entity/index.ts";
 
 /**
- * How a column is compared. `eq` with `null` finds records without a value; no other test takes `null`. Drivers know
- * only these: compile-where.ts resolves `ne`, `nin` and the like.
+ * How a column is compared. `eq` with `null` finds records without a value; other tests do not take `null`. Drivers
+ * receive only these tests: compile-where.ts resolves `ne`, `nin` and similar operators.
  */
 export type Test =
   | "eq"
@@ -18,7 +18,7 @@ export type Test =
   | "hasAll"
   | "isEmpty";
 
-/** Whether a value passes a test; neither it nor the operand is null. */
+/** Whether a value passes a test; value and operand must not be null. */
 export function passesTest({ compare, item }: FieldKind, test: Test, value: unknown, operand: unknown): boolean {
   switch (test) {
     case "eq":

@@ -2,21 +2,21 @@ import { type AnyEntity, type ColumnDefinition, searchColumnOf, stemMark, wordsO
 import { BadRequestError } from "../../kernel/index.ts";
 import { and, type Condition, compare, or, type Where } from "./condition.ts";
 
-/** The operator that finds the words of a searchable field; the gate makes it of `q`. */
+/** The operator that finds words in a searchable field; the gate compiles `q` to it. */
 export const SEARCH = "search";
-/** The key of an order by how well records match a search. */
+/** The sort key for the rank of a search. */
 export const RANK = "_rank";
-/** Under which key a record shows where a search found its words, by field. */
+/** The key of a record under which it shows, by field, where a search found its words. */
 export const HIGHLIGHTS = "_highlights";
 
 const MOST_WORDS = 8;
 
-/** Whether an entity has fields whose words are searched. */
+/** Whether an entity has `.searchable()` fields. */
 export function isSearchable({ columns }: AnyEntity): boolean {
   return Object.values(columns).some(({ role }) => role === "words");
 }
 
-/** The words of a search. @throws BadRequestError for too many of them */
+/** The words of a search. @throws BadRequestError when there are too many */
 export function wordsAsked(text: unknown): readonly string[] {
   if (typeof text !== "string") throw new BadRequestError('"q" takes a text');
   const words = wordsOf(text);
@@ -24,7 +24,7 @@ export function wordsAsked(text: unknown): readonly string[] {
   return words;
 }
 
-/** Fields that a search looks into, as far as a caller may filter on them. */
+/** The fields that a search covers and the caller may filter on. */
 export function searchedFields(
   { columns }: AnyEntity,
   filterable: ReadonlySet<string> | undefined,
@@ -36,10 +36,10 @@ export function searchedFields(
 }
 
 /**
- * The condition of a search: each of its words begins a word of some searchable field. Where an entity has no such field, some
- * text contains what is searched.
+ * The condition of a search: each word of the search must start a word of a searchable field. When the entity has no
+ * searchable field, a text field must contain the search text.
  * @param filterable fields that the caller may filter on @default all
- * @throws BadRequestError for too many words
+ * @throws BadRequestError when there are too many words
  */
 export function searchWhere(entity: AnyEntity, text: unknown, filterable?: ReadonlySet<string>): Where {
   const columns = searchedFields(entity, filterable);
@@ -52,12 +52,12 @@ export function searchWhere(entity: AnyEntity, text: unknown, filterable?: Reado
   return words.length === 0 ? { OR: [] } : { AND: words.map((word) => someHas({ [SEARCH]: word })) };
 }
 
-/** The column of the words of a field. */
+/** The column that stores the words of a field. */
 export function wordsColumn({ columns }: AnyEntity, field: string): ColumnDefinition {
   return columns[searchColumnOf(field)] as ColumnDefinition;
 }
 
-/** The condition that a field has a word that begins so, or that has the same stem. */
+/** Holds when the field has a word that starts with the given word or has the same stem. */
 export function hasWord(entity: AnyEntity, { name, field }: ColumnDefinition, word: string): Condition {
   const column = wordsColumn(entity, name);
   const begins = compare(column, "like", ` ${word}`);
@@ -65,12 +65,12 @@ export function hasWord(entity: AnyEntity, { name, field }: ColumnDefinition, wo
   return stem === undefined ? begins : or([begins, compare(column, "like", ` ${stemMark(stem, word)} `)]);
 }
 
-/** The same for each of some words. @throws BadRequestError */
+/** Like `hasWord`, for every word of a text. @throws BadRequestError */
 export function hasWords(entity: AnyEntity, column: ColumnDefinition, text: unknown): Condition {
   return and(wordsAsked(text).map((word) => hasWord(entity, column, word)));
 }
 
-/** Whether records can be ordered by how well they match what a query searches for. */
+/** Whether the records of a query can be ordered by rank. */
 export function isRanked(
   entity: AnyEntity,
   { search, position }: { readonly search?: string | undefined; readonly position?: unknown },

@@ -1,14 +1,14 @@
 import { BadRequestError } from "../../kernel/index.ts";
 
 /**
- * The most levels a where may have, since the functions that walk it are recursive. Rules and positions add a few to a
- * caller's.
+ * Maximum nesting depth of a `where`, since the functions that walk it are recursive. Rules and positions add a few
+ * levels to the caller's.
  */
 export const WHERE_DEPTH = 64;
 
 /**
- * Refuses a where that is too deep or has too many conditions, before any recursive function walks it.
- * @param most objects and items of lists, all together
+ * Refuses a `where` that is nested too deeply or has too many conditions, before any recursive function walks it.
+ * @param most the maximum number of objects and list items in total
  * @throws BadRequestError
  */
 export function checkWhereShape(where: unknown, most: number): void {

@@ -14,7 +14,7 @@ import type { Operation, OperationKind } from "./operation.ts";
 import type { OperationScope } from "./operation-scope.ts";
 import type { Route, RouteContext } from "./route.ts";
 
-/** A request on its way through the kernel. */
+/** A request that the kernel processes. */
 export interface RequestEvent extends KernelRequestEvent {
   readonly route: Route;
 }
@@ -27,20 +27,20 @@ export interface ResponseEvent extends KernelResponseEvent {
 /** A request whose route and caller are known. */
 export interface RouteCall extends RouteContext {
   /**
-   * Checks the route's own rules, runs its handler, and makes a response of the result, in the given scope: the call's,
-   * or one of its transactions. A hook may replace it with its own function, which may call this one; the function of
-   * the plugin that was set up last is called first.
+   * Checks the route's own rules, runs its handler, and makes a response of the result in the given scope: the call's,
+   * or one of its transactions. A hook may replace this function with its own, which may call the previous one; the
+   * function of the last plugin runs first.
    */
   respond: (scope: OperationScope) => Promise<KernelResponse>;
 }
 
-/** May this caller use this route? Denied until a hook sets `allowed`. */
+/** Decides whether the caller may use the route. Denied until a hook sets `allowed`. */
 export interface RouteAuthorization extends KernelRouteAuthorization {
   readonly route: Route;
   readonly scope: OperationScope;
 }
 
-/** A field mask on its way from the widest one to the caller's. */
+/** The caller's field mask under construction. It starts with the widest mask of the entity. */
 export interface MaskDraft {
   readonly entity: AnyEntity;
   readonly principal: Principal;
@@ -48,47 +48,47 @@ export interface MaskDraft {
   mask: FieldMask;
 }
 
-/** Every hook that the kernel and the gate run, by the payload of its functions. */
+/** All hooks of the kernel and the gate, with the payload of their functions. */
 export interface HookMap extends KernelHooks {
   "request:start": RequestEvent;
   "request:end": ResponseEvent;
   "route:around": RouteCall;
   "route:authorize": RouteAuthorization;
   /**
-   * Narrows the fields a caller may read, write, filter and sort on; called once per scope and entity. An asynchronous
-   * hook first closes the fields it has not decided yet: that mask holds until its promise is settled.
+   * Narrows the fields that a caller may read, write, filter and sort on; called once per scope and entity. An
+   * asynchronous hook must first remove the fields it has not decided on: that mask applies until its promise settles.
    */
   "access:mask": MaskDraft;
-  /** Decides, or narrows the records to a predicate. Runs before input is read. */
+  /** Allows or denies the operation, or narrows it to a predicate. Runs before the input is read. */
   "operation:authorize": Operation;
   /**
-   * Says with `require` which records exist for an operation, for reasons other than rules, such as soft deletion.
-   * Applies to the system, too. Runs when the query is known; not on create.
+   * Restricts with `require` which records exist for an operation, for reasons other than rules, such as soft deletion.
+   * Applies to the system, too. Runs when the query is known; not for create.
    */
   "operation:narrow": Operation;
   /**
-   * The query is known and narrowed to what the caller may filter on. Sets the related records that the statement reads
-   * (`joins`). Lists.
+   * Runs for lists once the query is known and restricted to the fields that the caller may filter on. Sets the related
+   * records that the statement reads (`joins`).
    */
   "operation:plan": Operation;
-  /** Drops what the caller may not write; trims; sets defaults. Create and update. */
+  /** Create and update: drops fields that the caller may not write, trims texts and sets defaults. */
   "operation:normalize": Operation;
-  /** Checks values, cross-field rules and references. Create and update. */
+  /** Create and update: checks values, cross-field rules and references. */
   "operation:validate": Operation;
-  /** Replaces valid data with what is stored, such as hashes; before any transaction. Create and update. */
+  /** Create and update: replaces valid data with the stored form, such as hashes. Runs before any transaction. */
   "operation:protect": Operation;
   /** Runs after the statement, inside its transaction when the operation is transactional. */
   "operation:execute": Operation;
-  /** The records are read, in clear text and tagged: decides what each of them shows. */
+  /** The records are read, decrypted and tagged. Decides which fields each record shows. */
   "operation:reveal": Operation;
   /**
-   * Adds related records. Datetimes may be ISO 8601 texts here. Without an include, a function leaves the records
-   * alone.
+   * Adds related records. Datetimes may be ISO 8601 texts here. Without an include, functions do not change the
+   * records.
    */
   "operation:join": Operation;
-  /** Removes what the caller may not read. */
+  /** Removes fields that the caller may not read. */
   "operation:redact": Operation;
-  /** A create, update or delete has committed; a failure here is logged and never undoes the write. */
+  /** Runs after a create, update or delete has committed. Errors are logged and do not undo the write. */
   "operation:committed": Operation;
 }
 

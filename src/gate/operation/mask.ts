@@ -2,34 +2,37 @@ import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { Row, Where } from "../condition/condition.ts";
 
 /**
- * Decides about one record: yes, no, or yes for as long as it meets a condition, which becomes part of the statement.
- * The columns it looks at become part of it, too.
+ * Decides on one record: true, false, or a condition that must hold and becomes part of the statement. The columns that
+ * the guard reads become part of the statement, too.
  */
 export type Guard = (record: Row) => boolean | Where | Promise<boolean | Where>;
 
-/** What decides about a field record by record. */
+/** Decides access to a field for each record. */
 export interface RowAccess {
-  /** Records the caller may see the field of. */
+  /** The records on which the caller may use the field. */
   readonly predicate: Where | undefined;
-  /** Decides where no condition can; such a field cannot be filtered on. */
+  /** Decides when a condition cannot. The field then cannot be filtered on. */
   readonly guard: Guard | undefined;
 }
 
-/** Which fields a caller may see and touch. Query parsing, writes and the serializer use the same object. */
+/** The fields that a caller may use. Query parsing, writes and the serializer use the same object. */
 export interface FieldMask {
   readonly readable: ReadonlySet<string>;
   readonly writable: ReadonlySet<string>;
   readonly filterable: ReadonlySet<string>;
   readonly sortable: ReadonlySet<string>;
-  /** Readable fields that not every record shows this caller. */
+  /** Readable fields that this caller can read on some records only. */
   readonly readablePerRow?: ReadonlyMap<string, RowAccess> | undefined;
-  /** Writable fields that not every stored record takes from this caller; an access with neither part is that of no record. */
+  /**
+   * Writable fields that this caller can write on some stored records only. An access without predicate and guard
+   * allows no record.
+   */
   readonly writablePerRow?: ReadonlyMap<string, RowAccess> | undefined;
 }
 
 /**
- * The widest mask an entity allows any caller: password and omitted fields are never readable, and neither they nor
- * encrypted ones can be sorted on, or filtered on without a blind index. Plugins only ever narrow it.
+ * The widest mask of an entity. Password and omitted fields are never readable; neither they nor encrypted fields can
+ * be sorted on, or filtered on without a blind index. Plugins can only narrow the mask.
  */
 export function baseMask(entity: AnyEntity): FieldMask {
   const readable = new Set<string>();
@@ -47,28 +50,28 @@ export function baseMask(entity: AnyEntity): FieldMask {
   return Object.freeze({ readable, writable, filterable, sortable });
 }
 
-/** What an action was allowed for, and the rules that said so. */
+/** The record or entity that an action was allowed to use, and the rules that allowed it. */
 export interface RecordUse {
   readonly entity: AnyEntity;
-  /** Its record; undefined for an action without one. */
+  /** The id of the record; undefined for an action on the whole entity. */
   readonly id?: string | undefined;
-  /** How an action without a record uses the rules. @default "list" */
+  /** The operation whose rules apply to an action without a record. @default "list" */
   readonly kind?: "create" | "list" | "update" | "delete" | undefined;
-  /** Whether callers who may use only some records may use it. @default false */
+  /** Whether callers who may use only some records may call the action. @default false */
   readonly forSome?: boolean | undefined;
   readonly access: Access;
-  /** Rules in place of the entity's. @default the entity's for `access` */
+  /** Rules that replace the entity's. @default the entity's rules for `access` */
   readonly rules?: readonly string[] | undefined;
 }
 
 /**
- * The records that a response shows or depends on. The serializer notes those that it shows, at any depth; in-process
- * clients note the entities that they count; actions note what they were allowed for.
+ * The records that a response shows or depends on. The serializer notes the records it shows at any depth; in-process
+ * clients note the entities they count; actions note the records they were allowed to use.
  */
 export class ShownRecords {
-  /** What actions were allowed for: their responses may contain it in any form. */
+  /** The records and entities that actions were allowed to use; responses may contain them in any form. */
   readonly uses: RecordUse[] = [];
-  /** Entities of which the response may depend on how many records the caller may read. */
+  /** Entities for which the response may depend on the number of records that the caller may read. */
   readonly counted = new Set<AnyEntity>();
   readonly #ids = new Map<AnyEntity, Set<string>>();
 
@@ -76,7 +79,7 @@ export class ShownRecords {
     this.#idsOf(entity).add(typeof id === "string" ? id : "");
   }
 
-  /** Notes that a response may depend on how many records of an entity the caller may read. */
+  /** Notes that the response may depend on the number of records of an entity that the caller may read. */
   noteCount(entity: AnyEntity): void {
     this.#idsOf(entity);
     this.counted.add(entity);
@@ -88,7 +91,7 @@ export class ShownRecords {
     return ids;
   }
 
-  /** The ids by entity; "" stands for records whose id the response does not have. */
+  /** The ids by entity; "" stands for records shown without their id. */
   get ids(): ReadonlyMap<AnyEntity, ReadonlySet<string>> {
     return this.#ids;
   }

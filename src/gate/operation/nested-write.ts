@@ -1,6 +1,6 @@
 import { isObject } from "../../entity/index.ts";
 
-/** What a value under the name of a relation says about its records. */
+/** The verbs of nested writes. */
 const VERBS: ReadonlySet<string> = new Set([
   "create",
   "connect",
@@ -12,7 +12,7 @@ const VERBS: ReadonlySet<string> = new Set([
   "delete",
 ]);
 
-/** Whether a value asks for writes of related records, as in `{ create: [{ sku: "a" }], connect: ["l1"] }`. */
+/** Whether a value writes related records, as in `{ create: [{ sku: "a" }], connect: ["l1"] }`. */
 export function isNestedWrite(value: unknown): boolean {
   if (!isObject(value)) return false;
   const names = Object.keys(value);

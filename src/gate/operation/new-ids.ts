@@ -5,7 +5,7 @@ export interface IdGenerator {
   next(): string;
 }
 
-/** Ids whose random bytes are asked of the system at once: a call for each takes longer than the rest of an id. */
+/** Number of ids to get random bytes for in one call; one call per id would dominate the cost of an id. */
 const IDS_AT_ONCE = 256;
 
 /** UUIDs version 7: unique without coordination, and in order of creation, which keeps indexes compact (RFC 9562). */
@@ -24,7 +24,7 @@ function idsInOrder(): () => string {
     const random = bytes.subarray(used, used + 16);
     used += 16;
     const now = Date.now();
-    // Within a millisecond, and while the clock is behind, ids count on from a random number of 31 bits.
+    // Within a millisecond, and while the clock is behind, ids count up from a random 31-bit number.
     seq = now > msecs ? new DataView(random.buffer, random.byteOffset).getUint32(0) >>> 1 : (seq + 1) >>> 0;
     msecs = Math.max(msecs, now);
     return v7({ random, msecs, seq });

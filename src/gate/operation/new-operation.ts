@@ -16,7 +16,7 @@ import type { GateScope } from "./runtime.ts";
 const NO_QUERY: OperationQuery = Object.freeze({});
 const NO_DATA: Record<string, unknown> = Object.freeze({});
 
-/** The kernel's view of an operation: what hooks see as fixed is set here. */
+/** An operation as the gate sees it: properties that are readonly for hooks can be set here. */
 export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   scope: GateScope;
   query: OperationQuery;
@@ -26,22 +26,22 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   readonly heldListeners: readonly ((record: Row) => void | Promise<void>)[];
   readonly writtenListeners: readonly (() => void | Promise<void>)[];
   readonly ifFound: boolean;
-  /** Whether nothing of the new record is used but its id. */
+  /** Whether only the id of the new record is used. */
   readonly idOnly: boolean;
   toJSON(): readonly Row[];
 };
 
-/** A new operation; it is denied until a policy or a hook allows it. */
+/** Makes an operation. It is denied until a policy or a hook allows it. */
 export function newOperation(scope: GateScope, entity: AnyEntity, input: OperationInput): MutableOperation {
   return new GateOperation(scope, entity, input);
 }
 
-/** Ends an operation on several records that each need an operation of their own. Never leaves the gate. */
+/** Thrown to end an operation on several records when each record needs its own operation. It never leaves the gate. */
 export const ONE_BY_ONE: Error = new InternalError("Each record needs an operation of its own");
 
 /**
- * An operation on several records that has run. It has no single record; a hook that read `record` meanwhile had to see
- * each one.
+ * Marks an operation on several records as run. It has no single record: a hook that read `record` before would have
+ * forced one operation per record.
  */
 export function settled(operation: Operation): Operation {
   return Object.defineProperty(operation, "id", { value: undefined });
@@ -75,7 +75,7 @@ class GateOperation implements MutableOperation {
   records: Row[] = [];
   total: number | undefined = undefined;
   nextCursor: string | undefined = undefined;
-  /** Its own, so that a copy of an operation has it, too. */
+  /** An own property, so that copies of an operation have it, too. */
   readonly toJSON = recordsOf;
 
   constructor(scope: GateScope, entity: AnyEntity, input: OperationInput) {
@@ -96,15 +96,15 @@ class GateOperation implements MutableOperation {
     this.query = typeof input.query === "object" ? input.query : NO_QUERY;
   }
 
-  /** A hook that reads the single record has to see each record, even if it ignores the result. */
+  /** A hook that reads `id` needs to see each record, even if it ignores the result. */
   #refuseOneId(): never {
     this.apart = true;
     throw ONE_BY_ONE;
   }
 
   /**
-   * @throws InternalError for a function where no record is loaded for it: anything but an update or a delete; for an error of
-   * one's own or `"leave"` where nothing is stored yet: a create
+   * @throws InternalError for a function as test on operations other than update and delete, since no record is loaded;
+   *   for a function or `"leave"` as `otherwise` on a create, since no record is stored yet
    */
   require(test: RecordTest, otherwise: Otherwise = "missing"): void {
     if (typeof test === "function" && this.kind !== "update" && this.kind !== "delete")
@@ -127,8 +127,8 @@ class GateOperation implements MutableOperation {
 }
 
 /**
- * The `toJSON` of operations. A handler that returns one means its records: the input, the caller and the rules'
- * decision are not for callers.
+ * The `toJSON` of operations. A handler that returns an operation returns its records; input, caller and decision must
+ * not reach the response.
  */
 function recordsOf(this: { readonly records: readonly Row[] }): readonly Row[] {
   return this.records;
@@ -151,23 +151,20 @@ export async function inTransaction<T>(operation: MutableOperation, work: () => 
 }
 
 /**
- * What it means that a record does not meet a requirement, in the order in which failures are reported:
- * - `"missing"`: the record is not there for this operation: 404 for every caller.
- * - `"denied"`: this caller may not use it: 401, 403, or 404 where the entity hides what is forbidden.
- * - a function, which makes the error: for state that the caller asked for, such as 412.
- * - `"leave"`: the record stays as it is, without an error.
- * - `"changed"`: it differs from what a rule or a validator saw. The input is validated again, three times at most;
- *   then 409. Such a requirement holds for one attempt.
+ * The effect of a requirement that a record does not meet, in the order in which failures are reported:
+ * - `"missing"`: the record does not exist for this operation: 404 for every caller.
+ * - `"denied"`: this caller may not use it: 401, 403, or 404 where the entity hides forbidden records.
+ * - a function that makes the error: for a state that the caller requires, such as 412.
+ * - `"leave"`: the record is not changed, and no error is thrown.
+ * - `"changed"`: the record differs from the one that a rule or a validator read. The input is validated again, at most
+ *   three times; then 409. Such a requirement applies to one attempt.
  */
 export type Otherwise = "missing" | "denied" | "leave" | "changed" | (() => Error);
 
-/**
- * What must hold of a record for an operation to apply: a condition, or a test where a condition cannot express it, as
- * for JSON.
- */
+/** The test of a requirement: a condition, or a function where a condition cannot express it, as for JSON. */
 type RecordTest = Where | ((record: Row) => boolean);
 
-/** A test, and what its failure means. */
+/** A test, and the effect of its failure. */
 export interface Requirement {
   readonly test: RecordTest;
   readonly otherwise: Otherwise;
@@ -178,7 +175,7 @@ type Stage = (typeof STAGES)[number];
 
 const stageOf = ({ otherwise }: Requirement): Stage => (typeof otherwise === "function" ? "asked" : otherwise);
 
-/** The conditions of an operation up to a stage; undefined without any. */
+/** The conditions of an operation up to a stage; undefined if it has no such conditions. */
 export function conditionUpTo(requirements: readonly Requirement[], last: Stage): Where | undefined {
   if (requirements.length === 0) return undefined;
   const end = STAGES.indexOf(last);
@@ -189,10 +186,7 @@ export function conditionUpTo(requirements: readonly Requirement[], last: Stage)
   return allPresent(...wheres);
 }
 
-/**
- * Requirements beyond those that decide whether the caller reaches the record, in the order in which failures are
- * reported.
- */
+/** The requirements after `"missing"` and `"denied"`, in the order in which failures are reported. */
 export function beyondReach(requirements: readonly Requirement[]): readonly Requirement[] {
   const beyond = requirements.filter((one) => STAGES.indexOf(stageOf(one)) > STAGES.indexOf("denied"));
   return beyond.sort((a, b) => STAGES.indexOf(stageOf(a)) - STAGES.indexOf(stageOf(b)));
@@ -202,7 +196,7 @@ export function isRequired(requirements: readonly Requirement[], stage: Stage): 
   return requirements.some((one) => stageOf(one) === stage);
 }
 
-/** The tests that a condition cannot express; undefined where conditions are enough. */
+/** The tests that conditions cannot express; undefined if conditions are sufficient. */
 export function testsOf(requirements: readonly Requirement[]): ((record: Row) => boolean) | undefined {
   const tests = requirements.map(({ test }) => test).filter((test) => typeof test === "function");
   return tests.length === 0 ? undefined : (record) => tests.every((test) => test(record));

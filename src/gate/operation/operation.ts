@@ -11,28 +11,28 @@ import type { OperationScope, Precondition } from "./operation-scope.ts";
 /** The kinds of operations on records. */
 export type OperationKind = "create" | "list" | "read" | "count" | "update" | "delete";
 
-/** Key of what an include says about the related records. */
+/** The key of the options of an include. */
 export const INCLUDED: unique symbol = Symbol("included");
 
 /** Relations to include, nested: `{ director: {}, reviews: { author: {} } }`. */
 export interface IncludeTree {
   readonly [relation: string]: IncludeTree;
-  /** Which of the related records are included, and how. @default all, with all fields */
+  /** Options of the related records. @default all records, with all fields */
   readonly [INCLUDED]?: Included | undefined;
 }
 
-/** Which related records are included, and how. */
+/** Options of included records. */
 export interface Included {
   readonly where?: Where | undefined;
   readonly sort?: readonly SortKey[] | undefined;
-  /** Records for each record that they belong to. To-many relations. */
+  /** Maximum number per parent record. To-many relations only. */
   readonly limit?: number | undefined;
   readonly select?: readonly string[] | undefined;
-  /** Adds how many related records there are, under `_count`. To-many relations. @default false */
+  /** Adds the number of related records under `_count`. To-many relations only. @default false */
   readonly count?: boolean | undefined;
 }
 
-/** What is computed of the records that a count matches, by group. */
+/** The aggregates to compute from the matching records of a count, by group. */
 export interface AggregateQuery {
   /** Fields, or parts of the calendar: `"customerId"`, `"month(createdAt)"`. @default one group */
   readonly group?: readonly string[] | undefined;
@@ -52,45 +52,50 @@ export interface AggregateQuery {
   readonly offset?: number | undefined;
   /** IANA time zone of the calendar. @default "UTC" */
   readonly zone?: string | undefined;
-  /** Whether `.minGroup()` counts: not for numbers of records that a list of the caller shows as they are. @default true */
+  /**
+   * Whether `.minGroup()` applies; set to false for counts of records that the caller can list anyway. @default true
+   */
   readonly hidesSmall?: boolean | undefined;
 }
 
-/** The query of a list, a read or a count, from any surface. Checked against the caller's field mask by the gate. */
+/** The query of a list, a read or a count, from any surface. The gate checks it against the caller's field mask. */
 export interface OperationQuery {
   where?: Where | undefined;
   /**
-   * Text to search for: words of `.searchable()` fields, or a part of any text where an entity has no such field. Lists are
-   * ordered by rank, unless they name an order.
+   * The search text: words of `.searchable()` fields, or a part of any text field when an entity has no searchable
+   * fields. Lists are ordered by rank unless `sort` is given.
    */
   search?: string | undefined;
-  /** Adds to each record of a list where its words were found. @default false */
+  /** Adds to each record of a list the places where the words were found. @default false */
   highlight?: boolean | undefined;
   sort?: readonly SortKey[] | undefined;
   limit?: number | undefined;
-  /** At most so many records for each value of a field: the first ones. A driver may return more of them. */
+  /** Limits the number of records per value of a field to the first ones. A driver may return more. */
   perParent?: Find["perParent"];
   offset?: number | undefined;
-  /** Position of the last record of the page before, as `encodeCursor` made it. */
+  /** The position of the last record of the previous page, made by `encodeCursor`. */
   after?: string | undefined;
-  /** The same as values of the sort keys, for code that has them; a cursor cannot hold long ones. */
+  /** The same position as values of the sort keys, for internal code; a cursor cannot hold long values. */
   position?: readonly unknown[] | undefined;
   include?: IncludeTree | undefined;
   select?: readonly string[] | undefined;
-  /** Whether to count all matching records; `"estimated"` counts no further than pages can be numbered. @default false */
+  /**
+   * Whether to count all matching records; `"estimated"` stops counting at the last page that can be numbered. @default
+   * false
+   */
   total?: boolean | "estimated" | undefined;
-  /** What a count computes besides; its result is in `groups`. */
+  /** Aggregates that a count computes; the result is in `groups`. */
   aggregate?: AggregateQuery | undefined;
   /** Softly deleted records: left out, included, or returned alone. @default left out */
   deleted?: "with" | "only" | undefined;
   /**
-   * Whether datetimes in the records may be ISO 8601 texts, for surfaces that only write them out as JSON. They stay
-   * `Date`s when a hook that looks at records does not accept texts. @default false
+   * Whether datetimes in the records may be ISO 8601 texts, for surfaces that only serialize them to JSON. They stay
+   * `Date`s when a hook that reads records does not accept texts. @default false
    */
   textMoments?: boolean | undefined;
 }
 
-/** The rules that allow an operation of a kind, unless it names others. */
+/** The rules that apply to each kind of operation, unless it names others. */
 export const ACCESS: Readonly<Record<OperationKind, Access>> = {
   create: "create",
   list: "read",
@@ -100,128 +105,132 @@ export const ACCESS: Readonly<Record<OperationKind, Access>> = {
   delete: "delete",
 };
 
-/** What the rules decided. An operation is denied until a policy or a hook allows it; the system's are allowed. */
+/**
+ * The rules' decision. An operation is denied until a policy or a hook allows it; the system's operations are allowed.
+ */
 export interface Decision {
   allowed: boolean;
-  /** Only these records; part of the statement itself. */
+  /** Restricts the records; part of the statement. */
   predicate?: Where | undefined;
   /**
-   * Whether the rules pass for some records only. Set by `scope.access.decide`, since its `predicate` may also say which
-   * records exist at all.
+   * Whether the rules pass for some records only. Set by `scope.access.decide`, because its `predicate` may also
+   * restrict which records exist.
    */
   forSome?: boolean | undefined;
-  /** The part of `predicate` that says which records exist at all; set by `scope.access.decide`. */
+  /** The part of `predicate` that restricts which records exist; set by `scope.access.decide`. */
   reach?: Where | undefined;
   /**
-   * Rules that can only be decided with the record at hand. Columns the guard looked at become part of the
-   * statement's `where`, so that a record that changed since does not slip through.
+   * Decides rules that need the loaded record. The columns it reads become part of the statement's `where`, so that a
+   * record that has changed since is not written.
    */
   guard?: Guard | undefined;
-  /** The refused records that are reported as missing, with 404 in place of 403. @default no records */
+  /** The refused records that are reported with 404 instead of 403. @default no records */
   missing?: Where | undefined;
   /** Names of the rules that decided; shown in development only. */
   rules?: readonly string[] | undefined;
-  /** Why it was denied, in words for the developer; shown in development only. */
+  /** The reason for a denial, for the developer; shown in development only. */
   reason?: string | undefined;
 }
 
-/**
- * One read or write of records on behalf of a principal, from any surface. Hooks of each phase read and change it.
- */
+/** One read or write of records by a principal, from any surface. Hooks of each phase read and change it. */
 export interface Operation {
   readonly kind: OperationKind;
   readonly access: Access;
-  /** Rules that decide in place of the entity's. */
+  /** Rules that replace the entity's. */
   readonly rules?: readonly string[] | undefined;
   readonly entity: AnyEntity;
   readonly principal: Principal;
-  /** The request (or job) this belongs to: driver, services, log, nested operations. */
+  /** The scope of the request or job: driver, services, log, nested operations. */
   readonly scope: OperationScope;
   /**
-   * The record, for read, update and delete. When a hook reads it on an operation on several records, each record gets
-   * an operation of its own; a hook that only needs `ids` reads those first.
+   * The id of the record, for read, update and delete. When a hook reads it on an operation on several records, each
+   * record gets its own operation; a hook that only needs `ids` must read those first.
    */
   readonly id?: string | undefined;
-  /** The ids in its place, where one operation changes several records or decides about them beforehand. */
+  /** The ids, when one operation changes several records or decides on them beforehand. */
   readonly ids?: readonly string[] | undefined;
   readonly query: OperationQuery;
   readonly decision: Decision;
-  /** Values to write: first as submitted, after `operation:validate` complete and typed. Create and update only. */
+  /**
+   * The values to write, for create and update: as submitted at first, complete and typed after `operation:validate`.
+   */
   data: Record<string, unknown>;
   /**
-   * Adds something that must hold for the operation to apply to a record: it becomes part of the statement, and
-   * `otherwise` says what a failure means. It cannot be removed again. For a create it is checked on the new record and
-   * the database without it, and refuses like a rule. What `operation:authorize` requires with `"denied"` is part of
-   * the decision: the changed record must still meet it.
+   * Adds a condition that must hold for the operation to apply to a record. It becomes part of the statement and cannot
+   * be removed; `otherwise` is the effect of a failure. For a create it is checked on the new record and against the
+   * database without it, and refuses like a rule. Conditions that `operation:authorize` requires with `"denied"` are
+   * part of the decision: the changed record must still meet them.
    * @param otherwise for a create neither a function nor `"leave"` @default "missing"
    */
   require(where: Where, otherwise?: Otherwise): void;
-  /** The same for what a condition cannot express, such as JSON: the record is locked until the statement has run. */
+  /**
+   * Adds a test that a condition cannot express, such as one on JSON. The record is locked until the statement has run.
+   */
   require(test: (record: Row) => boolean, otherwise: "changed"): void;
   /**
-   * Calls back in the operation's transaction, before its data is validated: for records that it refers to, whose ids the
-   * listener puts into `data`. Repeated on further attempts. Create and update of one record.
+   * Calls the listener in the operation's transaction, before its data is validated: for writing related records whose
+   * ids the listener then sets in `data`. Repeated on further attempts. Create and update of one record.
    */
   whenBegun(listener: () => void | Promise<void>): void;
   /**
-   * Calls back just before the statement, in its transaction when `transactional` is set as well: with the stored
-   * record, which is locked from then on, or with the new one, which is not stored yet. Repeated on further attempts.
-   * Create, update, delete.
+   * Calls the listener just before the statement, in its transaction when `transactional` is set as well. The listener
+   * receives the stored record, which stays locked, or the new record, which is not stored yet. Repeated on further
+   * attempts. Create, update, delete.
    */
   whenHeld(listener: (record: Row) => void | Promise<void>): void;
   /**
-   * Calls back after the statement and before `operation:execute`, in the same transaction. Repeated on further
+   * Calls the listener after the statement and before `operation:execute`, in the same transaction. Repeated on further
    * attempts.
    */
   whenWritten(listener: () => void | Promise<void>): void;
   /**
-   * What is included by the statement itself, where the driver can: set by `operation:plan`, and absent after the
-   * statement when the driver cannot. Lists only.
+   * Related records that the statement itself reads. Set by `operation:plan`; absent after the statement when the
+   * driver does not support it. Lists only.
    */
   joins?: readonly JoinedFind[] | undefined;
   /** Names of submitted fields that the caller may not write and that were dropped. */
   readonly ignored: string[];
-  /** What this list, or what is included in the records, may have in bytes; see `OperationInput`. */
+  /** The size limit in bytes of this list or of the included records; see `OperationInput`. */
   bytes?: ByteBudget | undefined;
   /** Whether `operation:execute` hooks must share a transaction with the statement. */
   transactional: boolean;
   /**
-   * Set by a hook that has to look at each record of an operation on several: each record then gets an operation of its
-   * own.
+   * Set by a hook that needs to see each record of an operation on several records; each record then gets its own
+   * operation.
    */
   apart: boolean;
-  /** Whether the statement ran; false when `when` or `ifFound` left the record alone. */
+  /** Whether the statement ran; false when `when` or `ifFound` did not apply. */
   applied: boolean;
   /** The result of the statement: records tagged with their entity. */
   records: Row[];
   /**
-   * The number of matching records, for count and for lists that request it; the number of `ids` changed or deleted.
+   * The number of matching records for counts and for lists that request it; the number of `ids` changed or deleted.
    */
   total?: number | undefined;
-  /** The groups of a count that computes something: keys and measures by name. */
+  /** The groups of a count with aggregates: keys and measures by name. */
   groups?: readonly Row[] | undefined;
-  /** Cursor of the next page, when there may be one. */
+  /** The cursor of the next page, if there may be one. */
   nextCursor?: string | undefined;
 }
 
 /**
- * What starts an operation. `query` and `data` may be functions: they run after authorization, so that the input of a
+ * The input of an operation. `query` and `data` may be functions. They run after authorization, so that the input of a
  * refused caller is never read.
  */
 export interface OperationInput {
   readonly kind: OperationKind;
-  /** Stands for the app's own entity of that name. */
+  /** The entity, by name or definition; resolved to the app's entity of that name. */
   readonly entity: EntityRef;
   readonly id?: string | undefined;
   /**
-   * Several records in place of one: changes those that exist and that the rules let the caller change, all or nothing.
-   * As one statement when no rule, hook or validator needs the individual records; otherwise one operation each, in a
+   * Changes several records, all or nothing: those that exist and that the caller may change. They are changed in one
+   * statement when no rule, hook or validator needs the individual records; otherwise with one operation each, in a
    * transaction. `total` is the number of records changed; `records` stays empty. Update and delete.
    */
   readonly ids?: readonly string[] | undefined;
-  /** Which of the entity's rules decide. @default those of the kind: read for lists, reads and counts */
+  /** Which of the entity's rules apply. @default those of the kind: read for lists, reads and counts */
   readonly access?: Access | undefined;
-  /** Rules that decide in place of the entity's (any of them). @default the entity's for `access` */
+  /** Rules that replace the entity's; one of them must pass. @default the entity's rules for `access` */
   readonly rules?: readonly string[] | undefined;
   readonly query?: OperationQuery | ((operation: Operation) => OperationQuery | Promise<OperationQuery>) | undefined;
   readonly data?:
@@ -229,36 +238,39 @@ export interface OperationInput {
     | ((operation: Operation) => Record<string, unknown> | Promise<Record<string, unknown>>)
     | undefined;
   /**
-   * Values that the surface itself stores besides `data`; `.readonly()` fields may be among them. A field that the rules
-   * keep from the caller is refused with 403, not left out. Create and update.
+   * Values that the surface itself stores in addition to `data`; they may include `.readonly()` fields. If the rules
+   * forbid the caller to write one of them, the operation is refused with 403. Create and update.
    */
   readonly set?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * A condition that the stored record must meet for the statement to apply (compare-and-set). Other records stay as
-   * they are, and `records` is empty. Update and delete.
+   * A condition that the stored record must meet for the statement to apply (compare-and-set). Other records are not
+   * changed, and `records` is empty. Update and delete.
    */
   readonly when?: Where | undefined;
-  /** The same, but a failure is an error. Update and delete. @default the scope's, when it is about this record */
+  /**
+   * Like `when`, but a failure is an error. Update and delete. @default the scope's precondition, if it is for this
+   * record
+   */
   readonly precondition?: Precondition | undefined;
   /**
-   * Whether a record that is missing, or out of this caller's reach, is ignored: `records` is then empty. @default
-   * false
+   * Whether to ignore a record that is missing or that this caller may not use: `records` is then empty.
+   * @default false
    */
   readonly ifFound?: boolean | undefined;
   /**
-   * Whether the calling code uses nothing of the new record but its id: it may then be stored later in the transaction, together
-   * with others. Create. @default false
+   * Whether the calling code uses only the id of the new record: it may then be stored later in the transaction,
+   * together with others. Create. @default false
    */
   readonly idOnly?: boolean | undefined;
   /**
-   * Whether the calling code has bounded the query already, as includes and the parsers of query strings do. The gate
-   * then does not apply `limits`; rights are checked all the same. @default false
+   * Whether the calling code has already limited the query, as includes and query string parsers do. The gate then does
+   * not apply `limits`, but still checks rights. @default false
    */
   readonly bounded?: boolean | undefined;
   /**
-   * What the records may have in bytes, with all that is included in them, where they are part of something larger: the
-   * calling code has to check `isCut`. A list with its own `limits.pageBytes` continues with its cursor, or is refused
-   * without one.
+   * The size limit in bytes of the records and their included records, when they are part of a larger response: the
+   * calling code must check `isCut`. A list with its own `limits.pageBytes` continues with its cursor, or is refused
+   * without a cursor.
    * @default `limits.pageBytes`, and no limit for the system
    */
   readonly bytes?: ByteBudget | undefined;

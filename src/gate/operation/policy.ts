@@ -6,7 +6,7 @@ import type { Guard } from "./mask.ts";
 import { conditionUpTo, type MutableOperation, type Requirement } from "./new-operation.ts";
 import type { Decision, Operation, OperationKind, OperationQuery } from "./operation.ts";
 
-/** The input of a policy: who does what to which entity. It has neither conditions nor data. */
+/** The input of a policy: the caller, the kind of operation and the entity. It contains neither conditions nor data. */
 export interface PolicyQuestion
   extends Pick<
     Operation,
@@ -17,20 +17,20 @@ export interface PolicyQuestion
 }
 
 /**
- * Says what callers may do, independent of the query, so that the decision holds for lists, includes, counts, exports
- * and writes of several records alike. Several policies combine by AND.
+ * Decides what callers may do, independent of the query, so that the decision applies to lists, includes, counts,
+ * exports and writes of several records alike. Several policies combine by AND.
  */
 export interface Policy {
-  /** For messages. */
+  /** Used in error messages. */
   readonly name: string;
   /** Called once per pair when the app starts. @default all entities and kinds */
   appliesTo?(entity: AnyEntity, kind: OperationKind): boolean;
   /**
-   * Decides, or narrows the records to those that a rule lets through: sets `decision`, which denies at first. It is
-   * not called for the system. An app in which no policy and no hook decides denies everything.
+   * Allows or denies the operation, or restricts the records, by setting `decision`, which denies at first. It is not
+   * called for the system. An app in which no policy and no hook decides denies everything.
    */
   allows?(question: PolicyQuestion): void | Promise<void>;
-  /** Says with `require` which records exist at all, for the system, too. Not on create. */
+  /** Restricts with `require` which records exist, also for the system. Not called for create. */
   visible?(question: PolicyQuestion): void | Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface DeclaredPolicy {
   readonly policy: Policy;
 }
 
-/** Policies as hooks: those that say what callers may do, or those that say which records exist. */
+/** Turns the `allows` or `visible` functions of policies into hooks. */
 export function policyHooks(
   declared: readonly DeclaredPolicy[],
   says: "allows" | "visible",
@@ -58,7 +58,10 @@ export function policyHooks(
     }));
 }
 
-/** Asks policies, then hooks, whether an operation is allowed; a promise only where one of them waits. */
+/**
+ * Runs policies, then hooks, to decide whether an operation is allowed. Returns a promise only if one of them is
+ * asynchronous.
+ */
 export function authorize(
   plan: { readonly authorize: readonly Hook<Operation>[] },
   operation: MutableOperation,
@@ -73,8 +76,8 @@ function conclude(operation: MutableOperation): void {
 }
 
 /**
- * What policies and hooks require of this caller's records while they decide is part of the decision: of new records,
- * and of changed ones, too. A new record cannot be missing in any other way.
+ * Moves requirements that policies and hooks added while deciding into the decision, so that they also apply to new and
+ * changed records. On a create, `"missing"` counts as `"denied"`.
  */
 function takeRequired({ kind, decision, requirements }: MutableOperation): void {
   const isRule = ({ otherwise }: Requirement): boolean =>
@@ -91,7 +94,9 @@ function askVisible(policy: Policy, operation: Operation): void | Promise<void> 
   refuseAnswer(policy, "visible", asked);
 }
 
-/** The first policy decides; each further one makes a decision of its own, which is combined with what was decided. */
+/**
+ * The first policy sets the operation's decision; each further one makes its own decision, which is combined with it.
+ */
 function askAllowed(policy: Policy, operation: Operation, isFirst: boolean): void | Promise<void> {
   const { decision } = operation;
   if (!isFirst && !decision.allowed) return;
@@ -110,7 +115,7 @@ function askAllowed(policy: Policy, operation: Operation, isFirst: boolean): voi
   return isPromiseLike(asked) ? Promise.resolve(asked).then(finish) : finish(asked);
 }
 
-/** @throws InternalError for a return value, which would decide nothing */
+/** @throws InternalError for a return value, which would have no effect */
 function refuseAnswer({ name }: Policy, says: "allows" | "visible", answer: unknown): void {
   if (answer === undefined) return;
   const instead = says === "visible" ? "call `question.require(where)`" : "set `question.decision`";
@@ -119,21 +124,23 @@ function refuseAnswer({ name }: Policy, says: "allows" | "visible", answer: unkn
   );
 }
 
-/** @throws InternalError for a change that would let more through than intended */
+/** @throws InternalError for a decision that would allow more than intended */
 function refuseMistakes({ name }: Policy, { allowed, predicate }: Decision): void {
   if (typeof allowed !== "boolean") throw new InternalError(`Policy "${name}" set "allowed" to neither true nor false`);
   if (predicate !== undefined && Object.keys(predicate).length === 0)
     throw new InternalError(`Policy "${name}" set an empty predicate; leave it out to allow all records`);
 }
 
-/** A list or a count loads no records for a guard to look at: it has those that a condition lets through. */
+/**
+ * Removes the guard of a list or a count, which cannot run guards: only records that meet the predicate are returned.
+ */
 function refuseGuard({ kind, decision }: Pick<Operation, "kind" | "decision">): void {
   if (decision.guard === undefined || (kind !== "list" && kind !== "count")) return;
   decision.guard = undefined;
   if (decision.predicate === undefined) decision.allowed = false;
 }
 
-/** What two decisions allow together. */
+/** Combines two decisions: both must allow. */
 export function both(one: Decision, other: Decision): Decision {
   const isSilent = one.rules === undefined && other.rules === undefined;
   const rules = isSilent ? undefined : [...(one.rules ?? []), ...(other.rules ?? [])];
@@ -158,7 +165,7 @@ function guardOf(one: Decision, other: Decision): Guard {
   };
 }
 
-/** The decision about a record: yes, no, or the condition it must meet. */
+/** The decision on a record: true, false, or a condition that it must meet. */
 export async function allowsOf({ predicate, guard }: Decision, record: Row): Promise<boolean | Where> {
   if (guard === undefined) return predicate ?? true;
   const answer = await guard(record);

@@ -3,7 +3,7 @@ import { type ServiceToken, token } from "../../kernel/index.ts";
 import type { OperationScope } from "./operation-scope.ts";
 import type { Route } from "./route.ts";
 
-/** A parameter of a route besides those of its path. */
+/** A query or header parameter of a route. */
 export interface ParameterDescription {
   readonly name: string;
   /** @default "query" */
@@ -12,9 +12,11 @@ export interface ParameterDescription {
   readonly description?: string | undefined;
   /** @default false */
   readonly required?: boolean | undefined;
-  /** Whether several values are written as one, with commas between; else the parameter is repeated. @default false */
+  /**
+   * Whether several values are sent as one, separated by commas; otherwise the parameter is repeated. @default false
+   */
   readonly commas?: boolean | undefined;
-  /** Whether it is the same on every entity, so that a document has it once under its own name. @default false */
+  /** Whether it is the same for every entity, so that a document defines it once under its own name. @default false */
   readonly shared?: boolean | undefined;
 }
 
@@ -30,7 +32,7 @@ export interface AnswerDescription {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What documentation says about a route. */
+/** The documentation of a route. */
 export interface RouteDescription {
   /** Unique and stable, for generated clients. @default action and entity, such as `publishPost` */
   readonly operationId?: string | undefined;
@@ -38,36 +40,36 @@ export interface RouteDescription {
   readonly description?: string | undefined;
   readonly parameters?: readonly ParameterDescription[] | undefined;
   readonly body?: { readonly required: boolean; readonly content: ContentDescription } | undefined;
-  /** By status, or by range such as "2XX", which is shown as `default`. @default any success */
+  /** By status, or by range such as "2XX", which is documented as `default`. @default any success */
   readonly answers?: Readonly<Record<string, AnswerDescription>> | undefined;
-  /** Statuses of errors besides those of all routes; ranges such as "4XX" where the app's code decides. */
+  /** Error statuses in addition to those of all routes; ranges such as "4XX" when the app's code decides. */
   readonly errors?: readonly (number | "4XX")[] | undefined;
 }
 
 /**
- * A schema about records of one entity: a whole record, a record that may lack fields, what is sent for a create or an
- * update, and the conditions that `_where` takes.
+ * The kind of a schema: a whole record, a record with some of its fields, the body of a create or an update, or the
+ * conditions of `_where`.
  */
 export type RecordForm = "record" | "selection" | "create" | "update" | "where";
 
-/** What owners of routes describe them with, to one reader. */
+/** Passed to `describe`: the schemas and rights of one reader of the documentation. */
 export interface RouteReader {
-  /** The reader's scope: only what they may use is described. Its masks are final. */
+  /** The reader's scope: only what the reader may use is described. Its field masks are final. */
   readonly scope: OperationScope;
-  /** Whether the reader may read records of an entity, all or some. */
+  /** Whether the reader may read some or all records of an entity. */
   reads(entity: AnyEntity): boolean;
   /**
-   * The schema of an entity's records, with the fields that the reader may use. Routes answer with "record", also where
+   * The schema of an entity's records, with the fields that the reader may use. Use "record" for responses, even if
    * `select` leaves fields out: docs/adr/0080-describe-the-whole-record.md
    */
   record(entity: AnyEntity, form: RecordForm): JsonSchema;
-  /** The schema of an object with some fields, sent by the reader or shown to them. */
+  /** The schema of an object with the given fields, for input or output. */
   fields(fields: Readonly<Record<string, FieldDefinition>>, side: "input" | "output"): JsonSchema;
 }
 
-/** The service `openapi.routes`: for plugins whose hooks respond in place of routes, to describe those responses. */
+/** The service `openapi.routes`, for plugins whose hooks respond instead of routes, to document those responses. */
 export interface RouteNotes {
-  /** Adds errors and parameters to the routes for which it gives some. */
+  /** Adds the returned errors and parameters to a route; undefined adds nothing. */
   add(note: (route: Route) => Pick<RouteDescription, "errors" | "parameters"> | undefined): void;
 }
 
@@ -75,9 +77,9 @@ export interface RouteNotes {
 export const RouteNotes: ServiceToken<RouteNotes> = token("openapi.routes");
 
 /**
- * Describes a route to a reader who may use it; undefined when the reader may not see it, or when it is not for
- * documentation. The description is cached for readers with the same rights. If it uses more of the scope than masks
- * and decisions, such as the user or a service, the document is built for each request.
+ * Describes a route to a reader who may use it; undefined hides the route from the reader's documentation. The
+ * description is cached for readers with the same rights. If it uses other parts of the scope than masks and decisions,
+ * such as the user or a service, the document is built for each request.
  */
 export type DescribeRoute = (
   reader: RouteReader,

@@ -3,7 +3,7 @@ import type { KernelRouteContext, KernelRouteInput } from "../../kernel/index.ts
 import type { OperationScope } from "./operation-scope.ts";
 import type { DescribeRoute } from "./route-description.ts";
 
-/** What a route handler gets. */
+/** The input of a route handler. */
 export interface RouteContext extends KernelRouteContext {
   readonly route: Route;
   readonly scope: OperationScope;
@@ -12,25 +12,25 @@ export interface RouteContext extends KernelRouteContext {
 /** Handles the requests of a route. */
 export type RouteHandler = (context: RouteContext) => unknown;
 
-/** A route as plugins add it. */
+/** A route as declared by a plugin. */
 export interface RouteInput extends Omit<KernelRouteInput, "handler" | "meta"> {
   readonly handler: RouteHandler;
   readonly entity?: AnyEntity | undefined;
-  /** What documentation says about it; plugins may keep more of their own in it. */
+  /** The route's documentation; plugins may store their own data in it. */
   readonly meta?: (ActionMeta & Readonly<Record<string, unknown>>) | undefined;
-  /** Which of the entity's rules its operation obeys; for listings. */
+  /** Which of the entity's rules its operation is checked against; for listings. */
   readonly access?: Access | undefined;
-  /** Rules that its operations obey in place of the entity's; for listings. */
+  /** Rules that replace the entity's for its operations; for listings. */
   readonly obeys?: readonly string[] | undefined;
-  /** Further documentation, for one reader. @default what all routes have in common */
+  /** Additional documentation for one reader. @default the part that all routes share */
   readonly describe?: DescribeRoute | undefined;
   /**
-   * Whether all that the handler does is in the database. When it says true, a caller may make it a part of a transaction of
-   * their own, in a batch, and so take it back; when it says false, it is in no transaction of others.
-   * @default it may be one transaction, which ends as the handler does
+   * Whether the handler only uses the database. If true, a caller may include the route in a batch transaction, and so
+   * roll it back. If false, it never runs in a transaction with other routes.
+   * @default it may run in a transaction of its own, which ends with the handler
    */
   readonly transactional?: boolean | undefined;
-  /** How the in-process client calls it, under the name of `action`; entity routes only. @default not at all */
+  /** Makes it a method of the in-process client, named like `action`; entity routes only. @default no method */
   readonly call?: ((scope: OperationScope, ...args: readonly unknown[]) => unknown) | undefined;
 }
 

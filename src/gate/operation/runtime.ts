@@ -19,11 +19,14 @@ import { ACCESS, type Operation, type OperationInput, type OperationKind } from 
 import type { OperationScope, ScopeApp } from "./operation-scope.ts";
 import { type DeclaredPolicy, policyHooks } from "./policy.ts";
 
-/** What runs at operations of one entity and kind, phase by phase; compiled at start, so that an empty phase costs nothing. */
+/**
+ * The hooks and policies of operations of one entity and kind, by phase. Compiled at start, so that an empty phase
+ * costs nothing.
+ */
 export interface OperationPlan {
-  /** Policies and hooks that say who may do what. */
+  /** Policies and hooks that decide what callers may do. */
   readonly authorize: readonly Hook<Operation>[];
-  /** Policies and hooks that say which records exist. */
+  /** Policies and hooks that restrict which records exist. */
   readonly narrow: readonly Hook<Operation>[];
   readonly plan: readonly Hook<Operation>[];
   readonly normalize: readonly Hook<Operation>[];
@@ -34,43 +37,47 @@ export interface OperationPlan {
   readonly join: readonly Hook<Operation>[];
   readonly redact: readonly Hook<Operation>[];
   readonly committed: readonly Hook<Operation>[];
-  /** Whether it changes nothing. */
+  /** Whether the operation only reads. */
   readonly isRead: boolean;
-  /** Whether datetimes may stay texts: no hook or field rule looks at the records between statement and response. */
+  /** Whether datetimes may stay texts: no hook or field rule reads the records between statement and response. */
   readonly textMoments: boolean;
-  /** Whether its records are the rows under its decision's predicate, as long as it includes nothing. */
+  /**
+   * Whether the records are exactly the rows that match the decision's predicate, unless the query includes related
+   * records.
+   */
   readonly isPlain: boolean;
   /** Whether one operation may change several records. */
   readonly takesSeveral: boolean;
-  /** Whether callers may not store anything by it, because no plugin looks at what they send. */
+  /** Whether callers may not write anything with it, because no plugin validates their input. */
   readonly isUnguarded: boolean;
-  /** Whether no hook looks at what was stored. */
+  /** Whether no hook reads the stored record. */
   readonly isUnseen: boolean;
 }
 
-/** What is known about an entity before any operation on it. */
+/** The compiled plans and mask of an entity. */
 export interface CompiledEntity {
   readonly entity: AnyEntity;
   /**
-   * What runs at an operation.
-   * @param access whose rules allow it. Where it differs from the kind, what applies to either kind decides: an action
-   *   that reads a record under the rules of update is for callers who may update it.
+   * Returns the plan of an operation.
+   * @param access the rules that the operation is checked against. If they belong to another kind, the policies and
+   *   hooks of both kinds decide: an action that reads a record under the rules of update is for callers who may update
+   *   it.
    */
   planOf(kind: OperationKind, access: Access): OperationPlan;
   /** The widest mask. */
   readonly mask: FieldMask;
-  /** What narrows it for a caller. */
+  /** The hooks that narrow the mask for a caller. */
   readonly maskHooks: readonly Hook<MaskDraft>[];
 }
 
-/** What operations of one app share. */
+/** The state that all operations of an app share. */
 export interface OperationRuntime {
-  /** The part that scopes show. */
+  /** The part that scopes expose. */
   readonly app: ScopeApp;
   readonly model: EntityModel;
-  /** What the gate's statements run on: the app's driver with the layers of plugins around it. */
+  /** Runs the gate's statements: the app's driver, wrapped in the plugins' layers. */
   readonly driver: Driver;
-  /** What plugins put around a driver before handlers, hooks and rules get it. */
+  /** Wraps a driver in the plugins' layers for handlers, hooks and rules. */
   readonly handlerDriver: (driver: Driver, scope?: OperationScope) => Driver;
   readonly limits: Limits;
   readonly log: Logger;
@@ -80,11 +87,11 @@ export interface OperationRuntime {
   readonly container: ServiceSource;
   readonly hooks: HookRegistry<HookMap>;
   readonly policies: readonly DeclaredPolicy[];
-  /** Whether a plugin says what callers may store. */
+  /** Whether a plugin validates input. */
   readonly hasValidation: boolean;
-  /** What stands around the driver of a scope: stamps, and listeners to changes. @default the driver as it is */
+  /** Wraps the driver of a scope with stamps and change listeners. @default no wrapper */
   readonly around?: ((driver: Driver, scope: GateScope) => Driver) | undefined;
-  /** What plugins store with every new record. @default nothing */
+  /** The values that plugins store with every new record. @default none */
   readonly stampOf?: ((scope: GateScope, entity: AnyEntity) => Row | undefined) | undefined;
   /** Observes operations, hooks and calls of services, for traces. @default no tracer */
   readonly tracer?: Tracer | undefined;
@@ -92,25 +99,25 @@ export interface OperationRuntime {
   find(entity: EntityRef): CompiledEntity;
 }
 
-/** A scope as the gate's own code has it. */
+/** A scope with the members that only the gate uses. */
 export interface GateScope extends OperationScope {
   readonly runtime: OperationRuntime;
-  /** The driver as it is, for the gate's own statements. */
+  /** The unwrapped driver, for the gate's own statements. */
   readonly store: Driver;
-  /** Whether the caller has been sent a timeout. */
+  /** Whether the request has timed out. */
   readonly isExpired: boolean;
   /**
-   * Runs a task once what was written so far is committed: at once, or after the surrounding transaction. It gets the
-   * scope outside all transactions, because a finished transaction runs no more statements.
+   * Runs a task after the writes so far are committed: immediately, or after the surrounding transaction. The task
+   * receives the scope outside all transactions, because a finished transaction cannot run statements.
    */
   whenCommitted(task: (outermost: GateScope) => Promise<void>): Promise<void>;
-  /** Runs work on behalf of another caller, in the same transaction when there is one. */
+  /** Runs work as another caller, in the same transaction if there is one. */
   actAs<T>(principal: Principal, work: (scope: OperationScope) => Promise<T>): Promise<T>;
 }
 
 /**
- * Compiles the plans and masks of all entities, those of other services included, whose records are masked here. Called
- * once, after all plugins are set up.
+ * Compiles the plans and masks of all entities. They include entities of other services, whose records are masked here.
+ * Called once, after all plugins are set up.
  */
 export function compileRuntime(parts: Omit<OperationRuntime, "find" | "app">): OperationRuntime {
   const all = [...parts.model.entities, ...parts.model.foreign];
@@ -120,16 +127,16 @@ export function compileRuntime(parts: Omit<OperationRuntime, "find" | "app">): O
     const own = compileEntity(asked, entity, parts.model);
     compiled.set(entity, own).set(entity.name, own);
   }
-  // Most callers pass the app's own definition; another definition of the same name stands for it.
+  // Most callers pass the app's own definition; other definitions are looked up by name.
   const find = (ref: EntityRef): CompiledEntity => compiled.get(ref) ?? foundEntity(ref, compiled.get(entityName(ref)));
   const { model, limits, log, clock } = parts;
   return Object.freeze({ ...parts, app: Object.freeze({ model, limits, log, now: () => clock.now() }), find });
 }
 
-/** Hooks and policies of any of them apply. */
+/** Hooks and policies that apply to any of these kinds are used. */
 type Kinds = readonly OperationKind[];
 
-/** What the tracer sees of an entity's operations. */
+/** Finds the hooks and policies of an entity's operations, wrapped for the tracer. */
 interface Asked {
   readonly hasValidation: boolean;
   hooks<N extends keyof HookMap>(name: N, entity: AnyEntity, kinds: Kinds): readonly Hook<HookMap[N]>[];
@@ -193,7 +200,7 @@ function compilePlan(
   const hasHooks = (...phases: readonly Phase[]): boolean =>
     phases.some((phase) => hooks(`operation:${phase}`).length > 0);
   const narrow = [...asked.policies("visible", entity, deciding), ...hooks("operation:narrow", deciding)];
-  // A rule for a field compares what was read.
+  // Rules of fields compare the values that were read, so datetimes must be `Date`s for them.
   const isAsRead =
     !hasHooks("execute", "reveal", "redact") &&
     Object.values(entity.fields).every(({ readable }) => readable === undefined);
@@ -222,18 +229,18 @@ function compilePlan(
 export interface TracedStep {
   readonly step: string;
   readonly phase: "execute" | "compensate";
-  /** From 1. */
+  /** Starts at 1. */
   readonly attempt: number;
 }
 
 /**
- * The service `kernel.tracer`: observes the parts of an app's work as they begin and end, nested. Every method runs the
- * given work once and returns its result. An app without such a service pays nothing.
+ * The service `kernel.tracer`: observes the parts of an app's work, which may be nested. Every method runs the given
+ * work once and returns its result. Without the service, tracing costs nothing.
  */
 export interface Tracer extends RequestTracer {
   /** An operation, through all its phases. */
   operation(input: OperationInput, work: () => Promise<Operation>): Promise<Operation>;
-  /** A function of a hook, at one operation. */
+  /** One call of a hook function. */
   hook<T>(hook: { readonly name: string; readonly plugin: string }, work: () => T): T;
   /** A call of a remote service. The headers carry the trace context. */
   remote<T>(

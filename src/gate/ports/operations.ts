@@ -1,14 +1,17 @@
 import { type ServiceToken, token } from "../../kernel/index.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 
-/** A place in all encrypted records: an entity, and the id of the last record that is done. */
+/** A position in all encrypted records: an entity, and the id of the last processed record. */
 export interface KeyPosition {
   readonly entity: string | null;
   readonly after: string | null;
   readonly finished: readonly string[];
 }
 
-/** How many stored values of one field a key has; null for values that name no key. */
+/**
+ * The number of stored values of a field that are encrypted with a key; `keyId` is null for values that do not name a
+ * key.
+ */
 export interface KeyCount {
   readonly entity: string;
   readonly field: string;
@@ -16,7 +19,7 @@ export interface KeyCount {
   readonly values: number;
 }
 
-/** How far a rotation is: `rotateEncryptionKeys` says what the numbers mean. */
+/** The progress of a rotation; see `rotateEncryptionKeys` for the numbers. */
 export interface KeyRotation extends KeyPosition {
   readonly keyId: string;
   readonly total: number;
@@ -26,34 +29,37 @@ export interface KeyRotation extends KeyPosition {
   readonly failed: number;
 }
 
-/** The service `field-security.keys`: the keys of an app's encrypted fields. It never gives a key or a value. */
+/** The service `field-security.keys`: the keys of an app's encrypted fields. It never returns keys or values. */
 export interface EncryptionKeys {
   /** Ids of the keys; the first one encrypts. */
   readonly ids: readonly string[];
-  /** Counts the values of some records. `next` is undefined after the last of them. */
+  /** Counts the values of the next records. `next` is undefined after the last of them. */
   count(
     from: KeyPosition | undefined,
     records: number,
   ): Promise<{ readonly usages: readonly KeyCount[]; readonly next: KeyPosition | undefined }>;
-  /** Gives the values of some records the first key. */
+  /** Re-encrypts the values of the next records with the first key. */
   rotate(from: KeyRotation | undefined, records: number): Promise<KeyRotation & { readonly complete: boolean }>;
 }
 
 /** The token of EncryptionKeys. */
 export const EncryptionKeys: ServiceToken<EncryptionKeys> = token("field-security.keys");
 
-/** The service `remote-joins.services`: what is known of the services that relations lead to. */
+/** The service `remote-joins.services`: the state of the remote services that relations use. */
 export interface RemoteServices {
-  /** By name; "open" is left alone for a while, because it failed too often. */
+  /**
+   * The state of each circuit breaker. A service that is "open" is not called for a while, because too many calls
+   * failed.
+   */
   states(): readonly { readonly name: string; readonly state: "closed" | "open" | "half-open" }[];
 }
 
 /** The token of RemoteServices. */
 export const RemoteServices: ServiceToken<RemoteServices> = token("remote-joins.services");
 
-/** The service `audit.log`: entries about what was done without a change of a record. */
+/** The service `audit.log`: stores entries for actions that do not change a record. */
 export interface AuditLog {
-  /** Stores an entry in the name of a scope's caller, outside its transaction. */
+  /** Stores an entry with the scope's caller, outside its transaction. */
   note(
     scope: OperationScope,
     entry: {

@@ -5,14 +5,15 @@ import type { OperationScope } from "../operation/operation-scope.ts";
 import type { ParameterDescription, RouteReader } from "../operation/route-description.ts";
 
 /**
- * Groups of parameters of the list dialect; a surface says which of them it takes. "select" is "shape" without what adds
- * related records, and "deleted" is "filter" without conditions; "aggregate" is what a count computes.
+ * Groups of query parameters; each surface declares which of them it accepts. "select" is "shape" without the
+ * parameters that add related records, "deleted" is "filter" without conditions, and "aggregate" has the aggregates of
+ * a count.
  */
 export type QueryPart = "filter" | "sort" | "page" | "shape" | "select" | "deleted" | "aggregate";
 
 /**
- * Reads a raw query string (without `?`) as this caller's query on an entity.
- * @throws BadRequestError naming everything that is wrong with it
+ * Parses a raw query string (without `?`) into this caller's query on an entity.
+ * @throws BadRequestError with all problems of the query string
  */
 export type ParseQuery = (
   search: string,
@@ -20,17 +21,18 @@ export type ParseQuery = (
   scope: OperationScope,
 ) => OperationQuery | Promise<OperationQuery>;
 
-/** The service `query`: surfaces with the same filters as lists (count, export) read their query strings with it. */
+/** The service `query`: parses query strings for surfaces with the same filters as lists, such as count and export. */
 export interface QueryParser {
   /**
-   * A parser that takes some parts of the dialect.
-   * @param others names of parameters that the surface reads itself
+   * Makes a parser that accepts some groups of parameters.
+   * @param others names of parameters that the surface parses itself
    */
   reads(parts: readonly QueryPart[], others?: readonly string[]): ParseQuery;
   /**
-   * The parameters that such a parser accepts from a caller, without those they may not use. Conditions that are rare or
-   * about related records are in the schema of `_where` alone: docs/adr/0081-describe-conditions-as-one-schema.md
-   * @param record makes the schema of `_where`; without it, `_where` is any text
+   * The parameters that such a parser accepts from a caller, without those that the caller may not use. Rare conditions
+   * and conditions on related records are described in the schema of `_where` only:
+   * docs/adr/0081-describe-conditions-as-one-schema.md
+   * @param record makes the schema of `_where`; without it, `_where` is described as any text
    */
   describe(
     parts: readonly QueryPart[],

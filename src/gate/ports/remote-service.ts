@@ -1,21 +1,21 @@
 import type { User } from "../../kernel/index.ts";
 
-/** Relations to bring along, nested; true means the records alone. */
+/** Relations to include, nested; true includes the records without further relations. */
 export type RemoteInclude = boolean | { readonly [relation: string]: RemoteInclude };
 
-/** The caller on whose behalf a service is called. */
+/** The caller for whom a service is called. */
 export interface RemoteCaller {
   /** Null for an anonymous caller and for the system. */
   readonly user: User | null;
-  /** A header of the current request; undefined when it is absent, or without a request. */
+  /** A header of the current request; undefined when it is absent or there is no request. */
   header(name: string): string | undefined;
 }
 
 /** Options of a fetch from a remote service. */
 export interface RemoteFetchOptions {
-  /** Relations to fetch along with the records. @default no relations */
+  /** Relations to fetch with the records. @default no relations */
   readonly include?: RemoteInclude;
-  /** Fields to fetch: those the caller may read, and those that rules look at. @default all */
+  /** Fields to fetch: those that the caller may read and those that rules use. @default all */
   readonly select?: string[];
   /**
    * Headers with the trace context of the call (W3C Trace Context), for services over HTTP.
@@ -35,19 +35,17 @@ export interface RemoteFetchOptions {
 export interface SharedAnswers {
   /** Milliseconds for which a response is fresh. @default 30000 */
   readonly ttl?: number | undefined;
-  /** Records that are cached. @default 1000 */
+  /** Maximum number of cached records. @default 1000 */
   readonly max?: number | undefined;
-  /** Further milliseconds for which a stale response is used while the service fails. @default 0 */
+  /** Milliseconds after `ttl` for which a stale response is used while the service fails. @default 0 */
   readonly staleIfError?: number | undefined;
 }
 
-/**
- * A source of records that live elsewhere (spec 2.6). Its data comes from outside and is checked, copied and masked.
- */
+/** A source of records outside the app's database (spec 2.6). Its data is checked, copied and masked. */
 export interface RemoteService {
   /**
-   * Records by id, in any order; ids without a record are left out.
-   * @param ids distinct, at most as many as a batch has; the service's own, like the lists in the options
+   * Returns records by id, in any order, without entries for unknown ids.
+   * @param ids distinct, at most one batch; the service may keep or change this list and those in the options
    */
   fetchByIds(
     entityName: string,
@@ -56,12 +54,12 @@ export interface RemoteService {
   ): Promise<readonly unknown[]> | readonly unknown[];
   /**
    * Whether every caller gets the same responses, so that they may be cached across requests. Field masks are applied
-   * after that. @default false
+   * to cached responses, too. @default false
    */
   readonly shared?: boolean | SharedAnswers | undefined;
   /**
-   * The service's own timeout in milliseconds. For tools such as `keelson lint`; nothing else depends on it. @default
-   * no timeout: only the deadline of the whole join ends a call
+   * The service's own timeout in milliseconds. Only tools such as `keelson lint` use it.
+   * @default no timeout: only the deadline of the whole join ends a call
    */
   readonly timeout?: number | undefined;
 }

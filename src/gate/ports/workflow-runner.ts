@@ -5,7 +5,7 @@ import type { OperationScope } from "../operation/operation-scope.ts";
 /** A started run of an action's workflow. */
 export interface ActionRun {
   readonly runId: string;
-  /** The result of the last step, as the caller may read it; rejects with the error for the caller. */
+  /** The result of the last step, masked for the caller; rejects with the error for the caller. */
   result(): Promise<unknown>;
   /** Whether the run is stored, so that it can be queried later. */
   readonly isRemembered: boolean;
@@ -15,8 +15,8 @@ export interface ActionRun {
 export interface WorkflowRunner {
   /**
    * @param action as `entity.action`
-   * @param scope on whose caller's behalf
-   * @param use what the action was allowed for: a caller who has lost that right gets no result
+   * @param scope the caller's scope
+   * @param use the record that the action was allowed to use: a caller who has lost access to it gets no result
    */
   run(
     action: string,

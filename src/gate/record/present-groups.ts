@@ -4,8 +4,8 @@ import type { Row } from "../condition/condition.ts";
 const MEASURES: ReadonlySet<string> = new Set(["sum", "avg", "min", "max"]);
 
 /**
- * Groups as callers get them: `{ customerId, count, sum: { total } }`.
- * @param wire Whether values are as in JSON @default true
+ * Groups in the form that callers receive: `{ customerId, count, sum: { total } }`.
+ * @param wire whether values have their JSON form @default true
  */
 export function presentGroups({ columns }: AnyEntity, groups: readonly Row[], wire = true): Row[] {
   const shown = (name: string, value: unknown): unknown => {
@@ -23,7 +23,7 @@ export function presentGroups({ columns }: AnyEntity, groups: readonly Row[], wi
       }
       const field = name.slice(dot + 1);
       row[measure] ??= {};
-      // Sums and averages have a form of their own.
+      // Sums and averages are already in their final form.
       (row[measure] as Row)[field] = measure === "min" || measure === "max" ? shown(field, value) : value;
     }
     return row;

@@ -16,16 +16,16 @@ import type { OperationScope } from "../operation/operation-scope.ts";
 import { entityOfRecord, knownOf, noteShown } from "./tag-record.ts";
 
 /**
- * A value as plain JSON data with every record in it, at any depth, masked for the caller. `wire` turns datetimes into
- * ISO text; without it they stay `Date`s, for callers in the process. Where a mask is not final yet it shows too
- * little; see `presentSettled`.
+ * Converts a value to plain JSON data and masks every record in it, at any depth, for the caller. `wire` converts
+ * datetimes to ISO texts; without it they stay `Date`s, for callers in the process. A mask that is not final yet shows
+ * too few fields; see `presentSettled`.
  * @throws InternalError for a value that is nested too deeply or circular
  */
 export function present(value: unknown, scope: OperationScope, wire: boolean, depth = 0): unknown {
   return presentPlain(value, new RecordPresenter(scope, wire), depth);
 }
 
-/** Shows records as their masks say. */
+/** Applies the field masks of records. */
 class RecordPresenter implements Presenter {
   readonly wire: boolean;
   readonly #scope: OperationScope;
@@ -59,7 +59,7 @@ function presentRecord(
     if (value === undefined) continue;
     const access = perRow?.get(name);
     if (access !== undefined && !showsField(scope, entity, record, name, access)) continue;
-    // Code may have put a record into a JSON column.
+    // A handler may have put a record into a JSON column.
     if (kind.toWire === undefined) plain[name] = presentPlain(value, presenter, depth + 1);
     else plain[name] = presenter.wire && value !== null ? kind.toWire(value) : value;
   }
@@ -70,7 +70,7 @@ function presentRecord(
   return plain;
 }
 
-/** As `present`, but with final masks: presents again when a mask was not final yet. The only way out of the gate. */
+/** Like `present`, but with final masks: repeats when a mask was not final. All values leave the gate through it. */
 export async function presentSettled(value: unknown, scope: OperationScope, wire: boolean): Promise<unknown> {
   for (;;) {
     const plain = present(value, scope, wire);
@@ -81,7 +81,7 @@ export async function presentSettled(value: unknown, scope: OperationScope, wire
 }
 
 /**
- * A value as JSON text, with every record in it masked; a promise only where a mask was not final yet.
+ * Serializes a value to JSON text and masks every record in it. Returns a promise only if a mask was not final yet.
  * @returns undefined for values that JSON cannot express (functions, undefined)
  */
 export function toJson(value: unknown, scope: OperationScope): string | undefined | Promise<string | undefined> {
@@ -90,8 +90,8 @@ export function toJson(value: unknown, scope: OperationScope): string | undefine
 }
 
 /**
- * What `JSON.stringify` makes of `present(value, scope, true)`. Records and lists of records are written without
- * intermediate objects, in a third of the time; everything else is left to `JSON.stringify`.
+ * Returns the same text as `JSON.stringify(present(value, scope, true))`. Records and lists of records are written
+ * without intermediate objects, in a third of the time; other values are passed to `JSON.stringify`.
  */
 function writeJson(value: unknown, scope: OperationScope, depth: number): string | undefined {
   if (typeof value !== "object" || value === null) return writePlain(value, scope, depth);
@@ -111,7 +111,7 @@ function writeRecord(record: Row, entity: AnyEntity, scope: OperationScope, dept
   scope.state.shown?.note(entity, record);
   const { columns, keys, furtherKeys, relations } = shapeOf(entity, mask);
   const perRow = mask.readablePerRow;
-  // Piece by piece, to avoid intermediate strings.
+  // Appended piece by piece, to avoid intermediate strings.
   let text = "{";
   for (let i = 0; i < columns.length; i++) {
     const { name, kind } = columns[i] as ColumnDefinition;
@@ -136,10 +136,7 @@ function writeRecord(record: Row, entity: AnyEntity, scope: OperationScope, dept
   return `${text}}`;
 }
 
-/**
- * Characters that JSON escapes. Most texts have no such characters, and testing is cheaper than writing letter by
- * letter.
- */
+/** Characters that JSON escapes. Most texts have none, and testing is cheaper than `JSON.stringify`. */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 function writePlain(value: unknown, scope: OperationScope, depth: number): string | undefined {
@@ -155,22 +152,22 @@ function writePlain(value: unknown, scope: OperationScope, depth: number): strin
   }
 }
 
-/** What a mask shows of an entity. */
+/** The columns and relations of an entity that a mask shows. */
 interface RecordShape {
   readonly entity: AnyEntity;
   readonly columns: readonly ColumnDefinition[];
-  /** The columns' names as JSON has them, with the colon. */
+  /** The columns' names as JSON keys, with the colon. */
   readonly keys: readonly string[];
-  /** The same after a comma. */
+  /** The same keys after a comma. */
   readonly furtherKeys: readonly string[];
   readonly relations: readonly string[];
 }
 
 const shapes = new WeakMap<FieldMask, RecordShape>();
-/** The last one: the records of a list come one after the other. */
+/** The last used shape, since the records of a list share one. */
 let last: { readonly mask: FieldMask; readonly shape: RecordShape } | undefined;
 
-/** Under which key a record has the number of its related records, by relation. */
+/** The key for the numbers of a record's related records, by relation. */
 export const COUNTS = "_count";
 
 /** Columns and relations that a mask shows, in declared order; computed once per mask. */
@@ -194,19 +191,19 @@ function shapeOf(entity: AnyEntity, mask: FieldMask): RecordShape {
   return shape;
 }
 
-/** What a record may have besides its columns: related records, and how many there are. */
+/** The keys that a record may have in addition to its columns: relations, their counts, and highlights. */
 function namesOfRelated(entity: AnyEntity): readonly string[] {
   const isMany = ({ type }: AnyEntity["relations"][string]): boolean => type === "hasMany" || type === "manyToMany";
   const counts = Object.values(entity.relations).some(isMany) ? [COUNTS] : [];
   return [...Object.keys(entity.relations), ...counts, ...(isSearchable(entity) ? [HIGHLIGHTS] : [])];
 }
 
-/** What a Keelson error says, with every record in it masked for the caller; undefined for any other error. */
+/** The content of a Keelson error, with every record in it masked for the caller; undefined for other errors. */
 export async function presentError(error: unknown, scope: OperationScope): Promise<ErrorContent | undefined> {
   if (!isKeelsonError(error)) return undefined;
   try {
     const said = error.toJSON();
-    // Most errors cannot contain a record, and need not wait for a mask.
+    // Most errors cannot contain a record, so they do not wait for masks.
     const isFlat = Object.values(said).every((value) => typeof value !== "object");
     return tellable(isFlat ? said : await presentSettled(said, scope, true));
   } catch {
@@ -214,7 +211,9 @@ export async function presentError(error: unknown, scope: OperationScope): Promi
   }
 }
 
-/** The caller a note is for. All anonymous callers share a principal, but are not the same caller. */
+/**
+ * The caller that shown fields were decided for. All anonymous callers share a principal, but are different callers.
+ */
 type Caller = Pick<OperationScope, "principal" | "requestId">;
 
 interface Shown extends Caller {
@@ -222,15 +221,15 @@ interface Shown extends Caller {
 }
 
 /**
- * Notes which of the fields that depend on the record it shows the caller of a scope, decided where asynchronous rules
- * could run. It holds for later copies of the tagged record, and for this caller only.
+ * Stores which of its record-dependent fields a record shows to the caller of a scope, after asynchronous rules have
+ * decided. Applies to later copies of the tagged record, and only to this caller.
  */
 export function markShown(record: Row, { principal, requestId }: Caller, fields: ReadonlySet<string>): void {
   noteShown(record, { principal, requestId, fields } satisfies Shown);
 }
 
 /**
- * Whether a record shows its caller a field that depends on the record. Decided by the values that were read, since a
+ * Whether a record shows its caller a field whose rules depend on the record. Decided on the values as read, since a
  * copy may have other values. A field that cannot be decided here is not shown.
  */
 export function showsField(
@@ -246,7 +245,7 @@ export function showsField(
   return known?.values !== undefined && satisfiesAlone(scope, entity, known.values, access) === true;
 }
 
-/** Whether a record satisfies the condition of an access; undefined when the record alone cannot decide it. */
+/** Whether a record meets the condition of an access; undefined when the record alone cannot decide it. */
 export function satisfiesAlone(
   scope: OperationScope,
   entity: AnyEntity,

@@ -7,16 +7,16 @@ import type { Driver } from "../statement/driver-port.ts";
 import type { JoinedFind } from "../statement/statement.ts";
 import { type Middleware, withMiddleware } from "../statement/with-middleware.ts";
 
-/** What is known of a record and all its copies, even when their values change. */
+/** Data attached to a record and all its copies, independent of later changes to their values. */
 export interface KnownRecord {
   readonly entity: AnyEntity;
-  /** The record as it was read, whatever its values are now; absent where no field depends on the record. */
+  /** The record as read, even if its values change later; absent when no field depends on the record. */
   readonly values?: Readonly<Row> | undefined;
-  /** Which fields it shows to which caller; see `markShown`. */
+  /** The fields that it shows, by caller; see `markShown`. */
   readonly shown?: unknown;
 }
 
-/** Holds what is known in a private field: a printed record shows its values and, of the tag, only this name. */
+/** Holds the data in a private field, so that printing a record shows its values and only the name of this class. */
 class RecordTag {
   readonly #known: KnownRecord;
 
@@ -29,7 +29,7 @@ class RecordTag {
   }
 }
 
-/** Shared tags of entities whose records need no tag of their own; null for others. */
+/** Shared tags of entities whose records do not need individual tags; null for other entities. */
 const sharedTags = new WeakMap<AnyEntity, RecordTag | null>();
 
 function sharedTag(entity: AnyEntity): RecordTag | null {
@@ -42,9 +42,9 @@ function sharedTag(entity: AnyEntity): RecordTag | null {
 }
 
 /**
- * Marks a row as a record of an entity, so that the serializer knows its mask.
- * @param read the record as it was read; null where that is unknown: fields whose rules need the record are then hidden
- *   @default the row
+ * Marks a row as a record of an entity, so that the serializer finds its mask.
+ * @param read the record as read; null when it is not known, which hides fields whose rules need the record @default
+ *   the row
  */
 export function tagRecord(entity: AnyEntity, row: Row, read: Row | null = row): Row {
   const tag =
@@ -55,13 +55,16 @@ export function tagRecord(entity: AnyEntity, row: Row, read: Row | null = row): 
   return row;
 }
 
-/** Code can read `user.apiToken`; spread, `Object.keys`, JSON, CSV and loggers do not see it. */
+/**
+ * Makes hidden columns non-enumerable: code can read `user.apiToken`, but spread, `Object.keys`, JSON, CSV and loggers
+ * do not include it.
+ */
 function hide(entity: AnyEntity, row: Row): void {
   for (const name of entity.hidden)
     if (Object.hasOwn(row, name)) Object.defineProperty(row, name, { enumerable: false });
 }
 
-/** Notes which fields a record shows, on it and on copies that are made from then on. */
+/** Stores which fields a record shows, on the record and on later copies. */
 export function noteShown(record: Row, shown: unknown): void {
   const known = knownOf(record);
   if (known !== undefined) (record as Record<symbol, unknown>)[kMarked] = new RecordTag({ ...known, shown });
@@ -75,7 +78,7 @@ export function entityOfRecord(value: object): AnyEntity | undefined {
   return knownOf(value)?.entity;
 }
 
-/** Marks the records of an operation, and those that its statement has read along. */
+/** Tags the records of an operation, and the related records that its statement read. */
 export function tagRecords({ entity, records, joins = [] }: Operation): void {
   for (const record of records) tagRecord(entity, record);
   for (const { relation } of joins) {
@@ -84,17 +87,17 @@ export function tagRecords({ entity, records, joins = [] }: Operation): void {
   }
 }
 
-/** What a list has its statement read along; nothing with a driver that cannot. */
+/** The related records that the statement of a list reads; undefined if the driver does not support joins. */
 export function joinsOf(operation: Operation, driver: Driver): readonly JoinedFind[] | undefined {
   if (driver.capabilities.joins !== true) operation.joins = undefined;
   return operation.joins;
 }
 
 /**
- * A driver as handlers, hooks and rules get it: what it returns is tagged, so that a record is masked on its way out,
- * whichever code read it. The gate's own statements run on the driver inside, without this cost. It does not wait for
- * masks, because the rules that a mask waits for read with it, too.
- * @param sources of what is left out of new records and changes @default nothing is filled in
+ * Wraps a driver for handlers, hooks and rules. It tags the records it returns, so that they are masked in responses
+ * whichever code read them. The gate's own statements use the inner driver, without this cost. It does not wait for
+ * masks, because the rules that a mask waits for also read with it.
+ * @param sources ids and datetimes for values that are missing in new and changed records @default nothing is filled in
  */
 export function taggingDriver(inner: Driver, sources?: RowSources): Driver {
   const middleware: Middleware = async (statement, next) => {
@@ -133,16 +136,13 @@ interface RowSources {
   readonly ids: IdGenerator;
 }
 
-/**
- * A new record as it is stored. Missing values become an id, a datetime, the field's default, or null where that is
- * allowed.
- */
+/** Completes a new record. Missing values become an id, a datetime, the field's default, or null where allowed. */
 function newRow(entity: AnyEntity, data: Row, sources: RowSources): Row {
   const row: Row = { ...data };
   const now = sources.clock.now();
   for (const column of Object.values(entity.columns)) {
     if (row[column.name] !== undefined) continue;
-    if (column.parts !== undefined) continue; // once the others are there
+    if (column.parts !== undefined) continue; // after the other columns are set
     const value = column.role === "id" && entity.idsFrom !== "keelson" ? undefined : valueOfNew(column, now, sources);
     if (value !== undefined) row[column.name] = value;
   }
@@ -150,12 +150,12 @@ function newRow(entity: AnyEntity, data: Row, sources: RowSources): Row {
   return row;
 }
 
-/** The id of a new record that consists of values of it. */
+/** The id of a new record whose id is composed of its own values. */
 export function idOfParts({ columns }: AnyEntity, row: Row): string {
   return composeId((columns.id?.parts ?? []).map((part) => inForm(part, row[part.name])));
 }
 
-/** A value in the form of its kind. */
+/** Converts a value to the form of its kind, if possible. */
 function inForm({ kind }: ColumnDefinition, value: unknown): unknown {
   const found = kind.convert?.(value);
   return found?.ok === true ? found.value : value;
@@ -164,12 +164,12 @@ function inForm({ kind }: ColumnDefinition, value: unknown): unknown {
 function valueOfNew({ role, field, optional, of }: ColumnDefinition, now: Date, { ids }: RowSources): unknown {
   if (role === "id") return ids.next();
   if (role === "createdAt" || role === "updatedAt") return now;
-  if (of !== undefined) return undefined; // made of the value of another one
+  if (of !== undefined) return undefined; // derived from another column
   if (field?.filledBy !== undefined) return undefined;
   return (field && newDefault(field)) ?? (optional ? null : undefined);
 }
 
-/** Changes as they are stored: with the datetime of the update, if anything changes. */
+/** Adds the datetime of the update to changes, unless they are empty. */
 function changedRow({ timestamps }: AnyEntity, data: Row, { clock }: RowSources): Row {
   const isChange = Object.keys(data).length > 0;
   return timestamps && isChange && data.updatedAt === undefined ? { ...data, updatedAt: clock.now() } : data;

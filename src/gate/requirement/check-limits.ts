@@ -3,13 +3,13 @@ import { BadRequestError } from "../../kernel/index.ts";
 import type { Condition } from "../condition/condition.ts";
 import type { IncludeTree, OperationQuery } from "../operation/operation.ts";
 
-/** Far more than the conditions that the limits allow can have, with all their values. */
+/** An upper bound of the objects and list items that a `where` within the limits can have. */
 export function mostParts({ conditions, inValues, maxPageSize }: Limits): number {
   return conditions * (8 + Math.max(inValues, maxPageSize));
 }
 
 /**
- * Holds a query to the limits of the app, so that a surface without its own bounds cannot build an enormous statement.
+ * Checks a query against the app's limits, so that surfaces without limits of their own cannot build huge statements.
  * @throws BadRequestError
  */
 export function checkLimits({ sort = [], include }: OperationQuery, where: Condition, limits: Limits): void {
@@ -28,7 +28,7 @@ function countIncludes(include: IncludeTree, depth: number, limits: Limits): num
   return inner.reduce((count, tree) => count + countIncludes(tree, depth + 1, limits), inner.length);
 }
 
-/** Empty lists count too: there may be very many of them. */
+/** Empty lists count, too, since a query may contain very many of them. */
 function countConditions(condition: Condition, limits: Limits): number {
   switch (condition.op) {
     case "and":
@@ -40,7 +40,7 @@ function countConditions(condition: Condition, limits: Limits): number {
       return 1 + countConditions(condition.matches, limits);
     case "compare": {
       const { column, test, value } = condition;
-      // A list of ids is a page the caller has picked: as long as a page may be.
+      // A list of ids may be as long as a page.
       const most = column.role === "id" ? limits.maxPageSize : limits.inValues;
       if (test === "in" && (value as readonly unknown[]).length > most)
         throw new BadRequestError(`"in" on "${column.name}" takes at most ${most} values`);

@@ -2,14 +2,15 @@ import { BadRequestError } from "../../kernel/index.ts";
 import type { Condition } from "../condition/condition.ts";
 
 /**
- * How often a path may lead from records that several others share to many of them: `customer.orders` of an order is once.
- * Each time may multiply what the database looks at for one record, whatever the size of the tables. SQLite and memory work it out once.
+ * How often a path may lead from shared records back to many: `customer.orders` of an order does so once. Each time may
+ * multiply the work of the database for one record, whatever the size of the tables. SQLite and memory evaluate it
+ * once.
  */
 const MOST_TURNS = 1;
 
-/** A condition on related records, on the way there. */
+/** The position on a path of relations. */
 interface Way {
-  /** Whether several records may lead to the one that the path has reached. */
+  /** Whether several records may refer to the record at this position. */
   readonly isShared: boolean;
   readonly turns: number;
 }
@@ -17,7 +18,8 @@ interface Way {
 const HERE: Way = { isShared: false, turns: 0 };
 
 /**
- * Refuses conditions whose paths go back and forth, such as `customer.orders.customer.orders`.
+ * Refuses conditions with paths that repeatedly lead from shared records to many, such as
+ * `customer.orders.customer.orders`.
  * @throws BadRequestError
  */
 export function checkPaths(condition: Condition, way: Way = HERE): void {

@@ -21,12 +21,12 @@ import { checkPaths } from "./check-paths.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
 
-/** One message for a field that does not exist and for one the caller may not see. */
+/** The error for an unknown field, which is the same for fields that the caller may not see. */
 function unknownField(entity: AnyEntity, name: string, known: Iterable<string>): BadRequestError {
   return new BadRequestError(`${entity.name} has no field "${name}".${didYouMean(name, known)}`);
 }
 
-/** The same for a condition or an order, where the caller may have meant a remote relation. */
+/** The error for an unknown field in a condition or a sort key, with a hint when the name is a remote relation. */
 function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known: Iterable<string>): BadRequestError {
   const remote = explainRemote(
     scope.app.model.relation(entity, name.split(".", 1)[0] as string),
@@ -36,23 +36,23 @@ function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known
 }
 
 /**
- * Checks a query against the limits and against what the caller may read, and narrows conditions on related records to
- * those the caller may see. Every surface passes here; the system does not.
- * @param bounded whether the limits have been checked already
+ * Checks a query against the limits and the caller's rights, and narrows conditions on related records to those the
+ * caller may read. Every surface passes through it; the system does not.
+ * @param bounded whether the limits have already been checked
  * @throws BadRequestError
  */
 export function checkQuery(operation: Operation, bounded = false): OperationQuery | Promise<OperationQuery> {
   const { entity, scope } = operation;
   const query = searching(operation);
   if (!bounded && query.where !== undefined) checkWhereShape(query.where, mostParts(scope.app.limits));
-  // Rights come first: an error about an operator or a value would reveal that the field exists.
+  // Rights are checked first: an error about an operator or a value would reveal that the field exists.
   const decisions = decisionsOf(scope, entity, query);
   return decisions instanceof Promise
     ? decisions.then((known) => checked(operation, query, known, bounded))
     : checked(operation, query, decisions, bounded);
 }
 
-/** A query whose condition has what it searches for, in the fields that the caller may filter on. */
+/** Adds the search to the query's condition, limited to fields that the caller may filter on. */
 function searching({ entity, scope, query }: Operation): OperationQuery {
   if (query.search === undefined) return query;
   const mask = scope.principal.kind === "system" ? undefined : scope.access.mask(entity);
@@ -78,9 +78,9 @@ function checked(
 }
 
 /**
- * A key of an order with what its path leads through: belongsTo relations that the caller may follow, to a field that all records
- * show. Related records that the caller may not read sort as those that are missing.
- * @throws BadRequestError, the same for a field that the caller may not know of as for one that does not exist
+ * Resolves the path of a sort key: belongsTo relations that the caller may follow, to a field that all records show.
+ * Related records that the caller may not read sort like missing ones.
+ * @throws BadRequestError, with the same message for unknown fields and for fields that the caller may not see
  */
 function sortable(scope: OperationScope, entity: AnyEntity, key: SortKey, decisions: Decisions): SortKey {
   const names = key.field.split(".");
@@ -101,7 +101,7 @@ function sortable(scope: OperationScope, entity: AnyEntity, key: SortKey, decisi
   return through.length === 0 ? key : { ...key, through };
 }
 
-/** The caller's condition, narrowed so that it reveals nothing about records they may not see. */
+/** Narrows the caller's condition, so that it reveals nothing about records they may not see. */
 function checkedWhere(
   scope: OperationScope,
   entity: AnyEntity,
@@ -134,7 +134,7 @@ function checkedWhere(
   return compileWhere(model, entity, where, narrowing(scope, decisions));
 }
 
-/** Whether the caller may know which records are related: they must be allowed to filter on the key. */
+/** Whether the caller may know which records are related: they must be allowed to filter on the foreign key. */
 export function seesRelation(scope: OperationScope, relation: ResolvedRelation): boolean {
   const { type, source, target, foreignKey, remote } = relation;
   if (foreignKey === undefined || (remote !== undefined && type !== "belongsTo")) return true;
@@ -142,7 +142,7 @@ export function seesRelation(scope: OperationScope, relation: ResolvedRelation):
 }
 
 /**
- * Adds the rules' conditions wherever the condition uses related records, or fields and keys that some records do not
+ * Adds the rules' conditions wherever the condition uses related records, or fields and keys that only some records
  * show.
  */
 function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
@@ -166,7 +166,7 @@ function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
   };
 }
 
-/** The same for the system, which may filter on everything: only related records that exist count. */
+/** Narrows a query of the system, which may filter on everything, to related records that exist. */
 export async function narrowQuery(operation: Operation): Promise<OperationQuery> {
   const { entity, scope } = operation;
   const query = searching(operation);
@@ -179,7 +179,7 @@ export async function narrowQuery(operation: Operation): Promise<OperationQuery>
 
 const NO_DECISIONS: Decisions = new Map();
 
-/** What the caller may read of the entities in a where and in an order; most use only their own. */
+/** The caller's read decisions for the related entities in conditions and sort keys. Most queries use none. */
 function decisionsOf(
   scope: OperationScope,
   entity: AnyEntity,
@@ -214,7 +214,7 @@ function checkInclude(scope: OperationScope, entity: AnyEntity, include: Include
   }
 }
 
-/** What a list of the related records does not check by itself. */
+/** Checks the options of an include that the list of the related records does not check itself. */
 function checkIncluded({ name, many, remote }: ResolvedRelation, asked: Included, limits: Limits): void {
   const { where, limit = 0, sort = [], count } = asked;
   if (remote !== undefined) throw new BadRequestError(`include of "${name}" takes no options: it is remote`);
@@ -228,14 +228,14 @@ function checkIncluded({ name, many, remote }: ResolvedRelation, asked: Included
   checkWhereShape(where, mostParts(limits));
 }
 
-/** The relation of a name that is not a column; undefined when the name cannot be used here. */
+/** The relation with this name; undefined for columns, remote relations and unknown names. */
 function relationOf(scope: OperationScope, entity: AnyEntity, name: string): ResolvedRelation | undefined {
   if (Object.hasOwn(entity.columns, name)) return undefined;
   const relation = scope.app.model.relation(entity, name);
   return relation?.remote === undefined ? relation : undefined;
 }
 
-/** Entities that a where uses besides its own. */
+/** Collects the related entities that a `where` uses. */
 function collectTargets(scope: OperationScope, entity: AnyEntity, where: unknown, targets: Set<AnyEntity>): void {
   if (typeof where !== "object" || where === null) return;
   for (const [name, value] of Object.entries(where)) {
@@ -253,9 +253,9 @@ function collectTargets(scope: OperationScope, entity: AnyEntity, where: unknown
 }
 
 /**
- * Why a remote relation cannot be used to filter or sort, and what to use instead: its records are fetched after the
- * list.
- * @returns undefined for other relations, and for callers who may not know that this one exists
+ * Explains why a remote relation cannot be used to filter or sort, and what to use instead: its records are fetched
+ * after the list.
+ * @returns undefined for other relations, and for callers who may not know about the relation
  */
 export function explainRemote(relation: ResolvedRelation | undefined, mask: FieldMask): string | undefined {
   const { name, remote, foreignKey } = relation ?? {};

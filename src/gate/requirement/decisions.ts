@@ -17,9 +17,9 @@ import type { GateScope, OperationPlan } from "../operation/runtime.ts";
 import { asItPasses } from "./passes.ts";
 
 /**
- * What policies and hooks decide about an operation, without running it. A promise only where one of them is
- * asynchronous, or for several records.
- * @param includesReach whether the decision includes all that is required of a record for the caller to reach it
+ * Runs the policies and hooks that decide on an operation, without running the operation. Returns a promise only if one
+ * of them is asynchronous, or for several records.
+ * @param includesReach whether the decision includes the requirements that make a record reachable for the caller
  */
 export function decide(scope: GateScope, input: OperationInput, includesReach = true): Decision | Promise<Decision> {
   if (input.ids !== undefined) return decideSeveral(scope, input, input.ids, includesReach);
@@ -39,8 +39,8 @@ function decideAbout(operation: MutableOperation, includesReach: boolean): Decis
 }
 
 /**
- * One decision for all of them, or one each where a rule or a hook needs the individual records: as for the operations
- * themselves.
+ * Makes one decision for all records, or one for each when a rule or a hook needs the individual records, as the
+ * operations themselves do.
  */
 async function decideSeveral(
   scope: GateScope,
@@ -92,11 +92,11 @@ function addReach({ decision, requirements }: MutableOperation): Decision {
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 
 /**
- * The stored record of an update or delete as hooks may look at it before the statement: only if it exists for the
- * operation, the rules let the caller change it, and it meets the request's precondition. A record that will be left
- * unchanged is not missing. Nothing that depends on another record's values may be revealed; the statement refuses it.
- * If the operation reaches the record by then, it starts again from the input, because hooks have not seen it.
- * @returns null where the operation does not reach the record
+ * Returns the stored record of an update or delete to hooks before the statement: only if it exists for the operation,
+ * the caller may change it, and it meets the request's precondition. A record that `when` leaves unchanged is still
+ * returned. Nothing that depends on another record's values may be revealed; the statement refuses it. If the record
+ * becomes reachable before the statement, the operation starts again from the input, because hooks have not seen it.
+ * @returns null when the operation cannot reach the record
  */
 export async function storedRecord(operation: Operation): Promise<Row | null> {
   const record = await reachedRecord(operation as MutableOperation);
@@ -113,8 +113,8 @@ async function reachedRecord({ entity, id, decision, scope, requirements }: Muta
 }
 
 /**
- * A condition on the stored record that comes from the caller. The response reveals whether it holds, so it never holds
- * for a record they may not read. An operation on several records, of which they may read only some, runs one by one.
+ * Restricts a caller's condition on a stored record to records they may read, since the response reveals whether it
+ * holds. An operation on several records, of which the caller may read only some, runs one by one.
  */
 export function asReader(operation: Operation, where: Where): Where | Promise<Where> {
   if (operation.principal.kind === "system") return where;
@@ -124,7 +124,7 @@ export function asReader(operation: Operation, where: Where): Where | Promise<Wh
   return allowsAll(decision) ? where : narrowed(operation, where, decision);
 }
 
-/** Whether an existing decision allows the caller any record. */
+/** Whether a decision is already made and allows all records. */
 export const allowsAll = (decision: Decision | Promise<Decision>): boolean =>
   !(decision instanceof Promise) && readsAll(decision);
 
@@ -147,8 +147,8 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
 }
 
 /**
- * The decision about reading the record of a write. Where code reaches deleted records, they exist for the write, and
- * so for its response and its precondition.
+ * The decision on reading the record of a write. When code includes deleted records in the write, its response and
+ * precondition include them, too.
  */
 export function readDecisionOf(
   { entity, scope, query }: MutableOperation,
@@ -161,7 +161,7 @@ const asking = ({ app, store }: GateScope) => ({ app, driver: store });
 
 const OPEN: RouteAccess = Object.freeze({ allowed: true, forAll: true, rules: undefined });
 
-/** The gate's decision about a route: first its own rules, then the operation that it runs, where that is known. */
+/** The gate's decision on a route: its own rules first, then its operation, if known. */
 export async function mayUse(scope: GateScope, route: Route): Promise<RouteAccess> {
   const { entity, access, obeys, path, rules } = route;
   const isSystem = scope.principal.kind === "system";

@@ -4,10 +4,10 @@ import type { RecordUse } from "../operation/mask.ts";
 import type { OperationInput, OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 
-/** What an action was allowed for, as it is kept: its entity may be a name. */
+/** A stored `RecordUse`, whose entity may be a name. */
 export type Use = Omit<RecordUse, "entity"> & { readonly entity: EntityRef };
 
-/** Whether the caller of a scope may use an action now, of its record where it is about one. */
+/** Whether the caller of a scope may currently use an action, on its record if it has one. */
 export async function isUsable(scope: OperationScope, use: Use): Promise<boolean> {
   const { entity, id, kind = "list", access, rules, forSome } = use;
   if (id !== undefined)
@@ -21,7 +21,7 @@ export async function isUsable(scope: OperationScope, use: Use): Promise<boolean
   }
 }
 
-/** Whether one record can be reached, by a list or by its id. */
+/** Searches for one record, by a list or by its id. */
 interface Search extends OperationInput {
   readonly kind: "list" | "read";
   readonly query: OperationQuery;
@@ -29,7 +29,7 @@ interface Search extends OperationInput {
 
 const NOT_FOUND: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** Whether a record exists for the caller of a scope: a hidden record gives the same response as a missing one. */
+/** Whether a record exists for the caller of a scope; false for a hidden record as for a missing one. */
 export async function findsRecord(scope: OperationScope, search: Search): Promise<boolean> {
   const query = { ...search.query, select: ["id"], ...(search.kind === "list" ? { limit: 1 } : {}) };
   try {

@@ -17,10 +17,10 @@ import { isUndecryptable, matches } from "../condition/matches.ts";
 import type { Driver } from "../statement/driver-port.ts";
 
 /**
- * Evaluates a condition on a record that is not stored yet: `ALWAYS`, `NEVER`, or what remains to be checked on the
- * stored records it refers to: `and`, `or`, and belongsTo relations whose keys have values, also negated. Its own
- * columns are compared here, and no stored record refers to it. A value that could not be decrypted, or that the
- * database will fill in, meets no condition.
+ * Evaluates a condition on a record that is not stored yet. Returns `ALWAYS`, `NEVER`, or the part that must be checked
+ * on stored records: `and`, `or`, and possibly negated belongsTo relations whose keys have values. Its own columns are
+ * compared here, and no stored record refers to it. Values that could not be decrypted or that the database will fill
+ * in meet no condition.
  */
 export function askedOfStored(condition: Condition, row: Row): Condition {
   if (condition.op === "and" || condition.op === "or") {
@@ -41,12 +41,12 @@ export function askedOfStored(condition: Condition, row: Row): Condition {
   return matches(condition, row, () => []) ? ALWAYS : NEVER;
 }
 
-/** Whether it is not known yet which value the database will give a new record. */
+/** Whether the database will generate the value of a column. */
 function isLeftToDatabase(row: Row, { name, role, field }: ColumnDefinition): boolean {
   return row[name] === undefined && (field?.filledBy !== undefined || role === "id");
 }
 
-/** The comparison or relation that a condition is, or is the complement of. */
+/** The comparison or relation of a condition that consists of one, possibly negated. */
 function leafOf(condition: Condition): Leaf | undefined {
   if (condition.op === "not") return condition.of;
   return condition.op === "compare" || condition.op === "related" ? condition : undefined;
@@ -57,8 +57,8 @@ function refersTo({ relation: { type, foreignKey } }: Related, row: Row): boolea
 }
 
 /**
- * Checks with a driver what `askedOfStored` left open, for drivers whose `create` takes no condition.
- * @param left for this record
+ * Checks the condition that `askedOfStored` returned, for drivers whose `create` takes no condition.
+ * @param left the condition returned for this record
  */
 export async function storedMeet(driver: Driver, left: Condition, row: Row): Promise<boolean> {
   if (left.op === "and" || left.op === "or") {
@@ -74,7 +74,10 @@ export async function storedMeet(driver: Driver, left: Condition, row: Row): Pro
   return (found !== null) === (left.op === "related");
 }
 
-/** A condition that does not see one record, wherever it leads: it means what it meant before that one was stored. */
+/**
+ * Excludes one record from the related records of a condition, at any depth, so that the condition has the result it
+ * had before that record was stored.
+ */
 export function withoutRecord(condition: Condition, entity: AnyEntity, id: unknown): Condition {
   const without = (part: Condition): Condition => withoutRecord(part, entity, id);
   switch (condition.op) {
@@ -95,9 +98,9 @@ export function withoutRecord(condition: Condition, entity: AnyEntity, id: unkno
 }
 
 /**
- * Whether a stored record would meet a condition with other values. Checked in the database as it is before the write,
- * so a record never vouches for its own change: a membership that moves to another group does not make its user a
- * member of that group beforehand.
+ * Whether a stored record would meet a condition with changed values. Checked against the database before the write, so
+ * that a record cannot vouch for its own change: a membership that moves to another group does not make its user a
+ * member of that group in advance.
  * @param changed the stored record with the new values
  */
 export async function meetsChanged(driver: Driver, condition: Condition, changed: Row): Promise<boolean> {

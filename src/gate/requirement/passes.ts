@@ -7,14 +7,15 @@ import type { OperationScope } from "../operation/operation-scope.ts";
 
 type Asking = Pick<OperationScope, "app" | "driver">;
 
-/** Whether a stored record meets a condition; the database decides where the record alone is not enough. */
+/** Whether a stored record meets a condition. The database decides when the record alone is not sufficient. */
 export async function meets(asking: Asking, entity: AnyEntity, where: Where, row: Row): Promise<boolean> {
   return (await asItMeets(asking, entity, where, row, ["id"])) !== undefined;
 }
 
 /**
- * A stored record as it is when it meets a condition: as it was read where that is enough, otherwise as the database
- * has it now, because it may have changed and the caller may not see what was read. Undefined when it does not meet it.
+ * Returns a stored record that meets a condition: as it was read if that is sufficient, otherwise re-read from the
+ * database, because it may have changed and the caller may not see the earlier values. Undefined if it does not meet
+ * the condition.
  */
 export async function asItMeets(
   { app, driver }: Asking,
@@ -29,8 +30,8 @@ export async function asItMeets(
 }
 
 /**
- * A stored record as it is when a decision allows something with it; undefined when it does not. It may differ from what was
- * read, as with `asItMeets`.
+ * Returns a stored record that a decision allows; undefined if it does not. As with `asItMeets`, it may have been
+ * re-read.
  */
 export async function asItPasses(
   asking: Asking,
@@ -44,7 +45,7 @@ export async function asItPasses(
   const seen = observe(entity, row);
   const answer = await guard?.(seen.record);
   if (!isWhere(answer)) return answer === true ? row : undefined;
-  // What the guard saw and what it leaves to a condition must hold for one state of the record.
+  // The values that the guard saw and the condition it returned must hold for the same state of the record.
   const again = await asItMeets(asking, entity, allOf(answer, seen.conditions()), row);
   return again !== undefined && seen.comparison()?.(again) !== false ? again : undefined;
 }
@@ -54,31 +55,31 @@ export function isWhere(answer: unknown): answer is Where {
   return typeof answer === "object" && answer !== null;
 }
 
-/** A record as a rule or a validator sees it, and the columns that it has read. */
+/** A record as a rule or a validator sees it, with the columns that it has read. */
 export interface Observation {
   readonly record: Row;
   /**
-   * The observed values as conditions: a record with changed values no longer matches.
-   * @param except columns that do not count, because they are being overwritten
+   * The observed values as conditions: a record with changed values does not match.
+   * @param except columns to leave out, because they are being overwritten
    */
   conditions(except?: Readonly<Row>): Where;
   /**
-   * Whether the record, read again, is still as observed where a condition cannot express that: JSON, and values that
-   * their field would refuse today. Undefined when conditions are enough.
-   * @param except columns that do not count, because they are being overwritten
+   * Compares a re-read record with the observed values that a condition cannot express: JSON, and values that their
+   * field would refuse today. Undefined when conditions are sufficient.
+   * @param except columns to leave out, because they are being overwritten
    */
   comparison(except?: Readonly<Row>): ((record: Row) => boolean) | undefined;
   columns(): ReadonlySet<string>;
 }
 
 /**
- * Lets a rule or a validator look at a record and notes which columns it read. What was seen becomes part of the write,
- * so a decision is never applied to a record that changed after it was made. The record cannot be changed, and looking at
- * a value that could not be decrypted throws.
+ * Wraps a record for a rule or a validator and records which columns are read. The observed values become part of the
+ * write, so that a decision is never applied to a record that has changed since. The record is read-only, and reading a
+ * value that could not be decrypted throws.
  */
 export function observe(entity: AnyEntity, given: Row): Observation {
   const row = forDecisions(given);
-  /** The observed values; as text where a condition cannot express them, since code that gets JSON may change it. */
+  /** The observed values; as text where a condition cannot express them, since code may change the JSON it reads. */
   const seen = new Map<string, string | undefined>();
   const note = (name: string | symbol): void => {
     if (typeof name !== "string" || seen.has(name) || !Object.hasOwn(entity.columns, name)) return;
@@ -121,8 +122,8 @@ export function observe(entity: AnyEntity, given: Row): Observation {
 }
 
 /**
- * Makes what a rule or a validator saw of the stored record a requirement of the write.
- * @param except columns that do not count, because they are being overwritten @default all columns count
+ * Requires that the values which a rule or a validator observed are unchanged at the write.
+ * @param except columns to leave out, because they are being overwritten @default no columns
  */
 export function expectUnchanged(operation: Operation, seen: Observation, except?: Readonly<Row>): void {
   const conditions = seen.conditions(except);

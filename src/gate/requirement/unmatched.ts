@@ -17,8 +17,8 @@ import {
 import type { Operation } from "../operation/operation.ts";
 
 /**
- * Why the statement matched nothing: the first requirement that the record does not meet. The rules come first: the
- * caller may not change the record. What a guard saw must still hold.
+ * The error for a statement that matched no record: that of the first requirement the record does not meet. Rules come
+ * first: the caller may not change the record. Values that a guard saw must be unchanged.
  */
 export async function unmatched(operation: MutableOperation): Promise<Error> {
   const { entity, id, decision, requirements, scope } = operation;
@@ -41,8 +41,8 @@ function errorOf(otherwise: Otherwise): Error {
 }
 
 /**
- * A statement matched nothing: one read distinguishes a missing record from a forbidden one. Anonymous callers get the
- * same error for both, so that they cannot find out what exists.
+ * Distinguishes a missing record from a forbidden one, with one read, after a statement matched nothing. Anonymous
+ * callers get the same error for both, so that they cannot find out which records exist.
  */
 export async function missingOrDenied(operation: MutableOperation): Promise<Error> {
   const { entity, id, scope, decision, requirements } = operation;
@@ -58,8 +58,8 @@ export async function missingOrDenied(operation: MutableOperation): Promise<Erro
 }
 
 /**
- * The error for a refused operation: 401 for anonymous callers, 403 for others, 404 where the entity hides what is
- * forbidden. Outside production it names the rules that decided.
+ * The error for a refused operation: 401 for anonymous callers, 403 for others, 404 where the entity hides forbidden
+ * records. Outside production it names the rules that decided.
  */
 export function deniedError(operation: Operation, production: boolean): Error {
   const { entity, principal, access, decision } = operation;
@@ -70,13 +70,13 @@ export function deniedError(operation: Operation, production: boolean): Error {
   return new AuthorizationError(undefined, production ? {} : { details });
 }
 
-/** The same when the operation is refused because of the record. */
+/** The error for an operation that is refused because of the record. */
 export function recordDenied(operation: MutableOperation): Error {
   return operation.ifFound ? NOTHING_DONE : deniedError(operation, operation.scope.runtime.production);
 }
 
 /**
- * Ends an operation that leaves its record alone without an error (`when`, `ifFound`), and its transaction, if it began
- * one. Never leaves the gate. A shared instance: capturing the stack is the main cost and is never used.
+ * Thrown to end an operation that does not change its record (`when`, `ifFound`) without an error, and its transaction,
+ * if it began one. It never leaves the gate. A shared instance: capturing the stack is the main cost and is never used.
  */
 export const NOTHING_DONE: Error = new InternalError("Nothing was done");

@@ -5,15 +5,15 @@ import { inTransaction, type MutableOperation, testsOf } from "../operation/new-
 import type { Driver, FindOptions } from "../statement/driver-port.ts";
 
 /**
- * Runs the statement that changes or deletes the record. The record is locked first where a decision relied on values
- * that a condition cannot compare, or a listener keeps the old values: the statement then finds what was read. It is
- * also locked where the statement's condition uses related records and transactions run concurrently, because a
- * statement that waits for the record would see them as they were before the wait. A deletion also keeps records that
- * refer to it from being stored, since it would wait for them. Where the condition comes back to the record's entity,
- * the records on its path are locked before (`lockShared`).
+ * Runs the statement that changes or deletes the record. The record is locked first when a decision relied on values
+ * that a condition cannot compare, or when a listener keeps the old values, so that the statement finds the record as
+ * it was read. It is also locked when the statement's condition uses related records and transactions run concurrently:
+ * a statement that waits for the record would see the related records as they were before the wait. A deletion also
+ * prevents records that refer to it from being stored, since it would wait for them. When the condition leads back to
+ * the record's entity, the records on its path are locked first (`lockShared`).
  * @param where the condition of the statement
- * @param write the statement; it gets the record, if locked
- * @returns whether it matched
+ * @param write runs the statement; it receives the record if it is locked
+ * @returns whether the statement matched
  * @throws RecordChangedError
  */
 export async function whileUnchanged(
@@ -26,11 +26,11 @@ export async function whileUnchanged(
   const isConcurrent = scope.store.capabilities.concurrentTransactions;
   const isHeld = isUnchanged !== undefined || heldListeners.length > 0;
   if (!isHeld && !(isConcurrent && looksAt(where))) return write(undefined);
-  if (id !== undefined && id.length > scope.app.limits.idLength) return false; // no column holds it, so no record has it
+  if (id !== undefined && id.length > scope.app.limits.idLength) return false; // no record has an id this long
   return inTransaction(operation, async () => {
     const { store } = operation.scope;
     const paths = isConcurrent ? sharedPaths(where, entity) : [];
-    // The record before and after the change: both may involve other records.
+    // The record before and after the change; each may lead to other records.
     const states = (row: Row): readonly Row[] => [row, { ...row, ...operation.data }];
     const before = paths.length === 0 ? null : await store.findOne(entity, { id }, { select: keysOf(paths) });
     const lock = kind === "delete" ? "delete" : true;
@@ -45,22 +45,20 @@ export async function whileUnchanged(
   });
 }
 
-// “Another administrator of the same group is left”: two administrators who go at the same time would each find the other.
-// Where transactions run concurrently, such writes wait for each other at the records that both lead to: the group, its owner.
+// “Another administrator of the same group is left”: two administrators who leave at the same time would each find the
+// other. Where transactions run concurrently, such writes wait for each other by locking the records that both lead to,
+// such as the group or its owner.
 
 /**
- * A belongsTo relation on which a condition comes back to the entity that is written, and those that follow on its
- * path.
+ * A belongsTo relation through which a condition leads back to the written entity, with the relations that follow on
+ * its path.
  */
 interface SharedPath {
   readonly relation: ResolvedRelation;
   readonly further: readonly SharedPath[];
 }
 
-/**
- * The paths on which a condition on an entity's records comes back to the entity, as far as they are belongsTo
- * relations.
- */
+/** The paths of belongsTo relations through which a condition on an entity's records leads back to the entity. */
 export function sharedPaths(condition: Condition, entity: AnyEntity): readonly SharedPath[] {
   const paths: SharedPath[] = [];
   visitCondition(condition, (leaf) => {
@@ -95,16 +93,16 @@ async function collect(store: Driver, paths: readonly SharedPath[], row: Row, fo
   }
 }
 
-/** The columns of a record that paths begin with. */
+/** The foreign keys that the paths start with. */
 function keysOf(paths: readonly SharedPath[]): readonly string[] {
   return paths.map(({ relation }) => relation.foreignKey as string);
 }
 
 /**
- * Locks the records that paths lead to, all in one order, so that requests do not deadlock.
- * @param store of a transaction
- * @param rows the record as it is stored and as it will be, or what is to be stored
- * @param own the record itself, which is locked among the others where they are of its entity
+ * Locks the records that paths lead to, in a fixed order, so that requests do not deadlock.
+ * @param store the driver of a transaction
+ * @param rows the record as stored and as changed, or the new record
+ * @param own the record itself, which is locked in the same order if the others include records of its entity
  * @returns a function that checks, once the record is locked, whether it still leads to the locked records
  */
 export async function lockShared(

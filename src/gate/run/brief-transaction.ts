@@ -4,19 +4,19 @@ import type { OperationScope } from "../operation/operation-scope.ts";
 import type { GateScope, OperationRuntime } from "../operation/runtime.ts";
 import { type TransactionSlots, transactionSlots } from "../statement/transaction-slots.ts";
 
-/** Milliseconds after which a transaction of a caller's making takes nothing further that may wait for something else. */
+/** Milliseconds after which a transaction composed by a caller may not start further steps that may wait. */
 const WAITING_MS = 2_000;
-/** The same for changes. */
+/** Milliseconds after which such a transaction may not start further changes. */
 const CHANGING_MS = 5_000;
-/** Milliseconds after which the process does something else in between: a database in the process answers without a pause. */
+/** Milliseconds after which other work of the process gets a turn, since an in-process database never yields. */
 const STRETCH_MS = 25;
 
-/** By app: half of its connections at most are held by transactions whose length callers choose. */
+/** By app: transactions composed by callers use at most half of the connections. */
 const slots = new WeakMap<OperationRuntime, TransactionSlots>();
 
 /**
- * What stands around such a transaction, so that other work finds connections, and each caller a turn. The system's does not
- * wait, nor does one that joins another.
+ * Wraps a transaction composed by a caller in a queue, so that other work finds connections and callers take turns.
+ * Transactions of the system, and those that join another one, do not wait.
  */
 export function inTurn(scope: OperationScope): <T>(transaction: () => Promise<T>) => Promise<T> {
   const { runtime, principal } = scope as GateScope;
@@ -26,7 +26,7 @@ export function inTurn(scope: OperationScope): <T>(transaction: () => Promise<T>
   return (transaction) => known(transaction, principal.user?.id);
 }
 
-/** Transactions whose length a caller has chosen, by what they have put into it, and when that began. */
+/** The start time of transactions composed by callers. */
 const begun = new WeakMap<OperationScope, number>();
 
 function heldMs(scope: OperationScope): number | undefined {
@@ -35,10 +35,10 @@ function heldMs(scope: OperationScope): number | undefined {
 }
 
 /**
- * Call before each change of a transaction that a caller has put together, so that no caller chooses how long it is held, or how
- * long nothing else is done. The system may hold one for as long as its work takes.
- * @param scope the transaction's
- * @throws BadRequestError where it has been held for long
+ * Call before each change of a transaction composed by a caller. It limits how long the transaction is held and how
+ * long other work waits. Transactions of the system are not limited.
+ * @param scope the transaction's scope
+ * @throws BadRequestError when the transaction has been held for too long
  */
 export async function holdBriefly(scope: OperationScope): Promise<void> {
   if (scope.principal.kind === "system") return;
@@ -48,10 +48,10 @@ export async function holdBriefly(scope: OperationScope): Promise<void> {
   await giveTurn(scope);
 }
 
-/** By transaction: when others last had their turn. */
+/** By transaction: when other work last had a turn. */
 const given = new WeakMap<OperationScope, number>();
 
-/** Call before each of many steps, so that the process does something else now and then. */
+/** Call before each of many steps, so that other work of the process gets a turn regularly. */
 export async function giveTurn(scope: OperationScope): Promise<void> {
   const last = given.get(scope);
   if (last !== undefined && performance.now() - last < STRETCH_MS) return;
@@ -60,9 +60,9 @@ export async function giveTurn(scope: OperationScope): Promise<void> {
 }
 
 /**
- * Call before something that may wait, such as a queue. Says for how long it may.
- * @returns milliseconds; undefined for what is no such transaction
- * @throws BadRequestError where it has been held for long
+ * Call before a step that may wait, such as a queue. Returns the maximum time to wait.
+ * @returns milliseconds; undefined for other transactions
+ * @throws BadRequestError when the transaction has been held for too long
  */
 export function waitBriefly(scope: OperationScope): number | undefined {
   const held = heldMs(scope);

@@ -3,17 +3,17 @@ import type { Row } from "../condition/condition.ts";
 import type { MutableOperation } from "../operation/new-operation.ts";
 import type { Operation } from "../operation/operation.ts";
 
-/** The columns that a change may change: those it names, and those that the database computes of others. */
+/** The columns that an update may change: those it sets, and those that the database computes from others. */
 export function changedColumns(entity: AnyEntity, data: Row): readonly string[] {
   const names = Object.keys(data);
   const { computed } = kindsOfColumns(entity);
   return names.length === 0 || computed.length === 0 ? names : [...names, ...computed];
 }
 
-/** What changes of an entity depend on. */
+/** The columns of an entity that need special treatment on changes. */
 interface ColumnKinds {
   readonly computed: readonly string[];
-  /** Columns whose statement may wait for other transactions. */
+  /** Columns whose changes may wait for other transactions. */
   readonly keys: ReadonlySet<string>;
 }
 
@@ -32,8 +32,9 @@ function kindsOfColumns(entity: AnyEntity): ColumnKinds {
 }
 
 /**
- * Whether the statement of a write may wait for other transactions, an update's although it has locked the record: they store
- * the same unique value, refer to the record by one, or change the record that it will refer to.
+ * Whether the statement of a write may wait for other transactions, for an update even after it has locked the record:
+ * other transactions may store the same unique value, refer to the record by one, or change the record that it will
+ * refer to.
  */
 export function mayWaitForOthers(operation: Operation): boolean {
   const { entity, data, scope } = operation as MutableOperation;
@@ -44,8 +45,8 @@ export function mayWaitForOthers(operation: Operation): boolean {
 
 function isKey({ columns, uniques, softDelete, existing }: AnyEntity, name: string): boolean {
   const { unique, role } = columns[name] as ColumnDefinition;
-  if (existing) return true; // its indexes may be of expressions, which no entity says
-  if (name === softDelete?.field) return true; // values of deleted records are free, and taken again with the record
+  if (existing) return true; // its indexes may use expressions that the entity does not declare
+  if (name === softDelete?.field) return true; // a restored record takes its unique values again
   if (unique || role === "foreignKey" || uniques.some((names) => names.includes(name))) return true;
   return Object.values(columns).some((column) => column.of === name && column.unique);
 }

@@ -10,15 +10,18 @@ import { ByteBudget, mostBytes, rowBytes } from "../statement/byte-budget.ts";
 import { BUCKETS, type Bucket, isZone } from "../statement/calendar.ts";
 import { foldRecords } from "../statement/fold-records.ts";
 
-/** Measures of one query. */
+/** Maximum number of measures in one query. */
 const MOST_MEASURES = 20;
 
-/** Longer values are neither keys nor least or greatest ones: a thousand groups would have a thousand of them. */
+/**
+ * Columns with longer values cannot be grouped by or used in `min` and `max`: a thousand groups would return a thousand
+ * of them.
+ */
 const LONG = 4_096;
 
 /**
- * The groups of the records that match, where they have as many records as the entity says. What is grouped and added up is
- * checked against the caller's mask here, for every surface.
+ * Computes the groups of the matching records and drops groups smaller than the entity's `.minGroup()`. Keys and
+ * measures are checked against the caller's mask here, for every surface.
  * @throws BadRequestError
  */
 export async function aggregate(
@@ -67,17 +70,20 @@ export async function aggregate(
   return rows;
 }
 
-/** A database has all groups of a page at once: what they may have at most is some times what a page may have. */
+/** A database returns all groups of a page at once: they may be at most this many times as large as a page. */
 const MOST_PAGES = 8;
 
-/** @throws BadRequestError for groups that may be far larger together than a page */
+/** @throws BadRequestError when the groups together may be far larger than a page */
 function refuseWide(parts: readonly (GroupKey | Measure)[], limit: number, { pageBytes }: Limits): void {
   const most = parts.reduce((sum, { column }) => sum + (column === undefined ? 0 : mostBytes(column)), 0);
   if (most * limit > pageBytes * MOST_PAGES)
     throw new BadRequestError("The groups may be too large together; ask for fewer of them, or for less of each");
 }
 
-/** @throws BadRequestError for more bytes than a page may have, UnavailableError for too many large answers at once */
+/**
+ * @throws BadRequestError when the groups exceed the size of a page, UnavailableError when too many large responses are
+ *   in flight
+ */
 function refuseLarge(rows: readonly Row[], { app, exchange }: GateScope): void {
   const bytes = new ByteBudget(app.limits.pageBytes, exchange);
   if (bytes.take(rows.map(rowBytes)) < rows.length)
@@ -86,7 +92,7 @@ function refuseLarge(rows: readonly Row[], { app, exchange }: GateScope): void {
     );
 }
 
-/** The measure that tells small groups. No field has such a name. */
+/** The internal measure that finds small groups. No field can have this name. */
 const HIDDEN = "count of the group";
 
 function atLeast(value: number): GroupTest {
@@ -143,8 +149,8 @@ function measuresOf(reading: Reading, query: AggregateQuery): Measure[] {
 const NUMBERS: ReadonlySet<string> = new Set(["Int", "BigInt", "Float", "Decimal"]);
 
 /**
- * A column that this caller may group by and compute with: one that they may read on every record and compare. A name that
- * they may not read is told from no other.
+ * A column that this caller may group by and compute with: one that they may compare and read on every record. A field
+ * that they may not read is reported like an unknown one.
  */
 function usable({ operation, entity }: Reading, name: string): ColumnDefinition {
   const { scope } = operation;

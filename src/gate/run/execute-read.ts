@@ -25,7 +25,7 @@ import type { Find } from "../statement/statement.ts";
 import { aggregate } from "./execute-aggregate.ts";
 import { rankOf } from "./rank.ts";
 
-/** One page, and with it the number of all matching records when requested. */
+/** Reads one page, and counts all matching records if requested. */
 export async function runList(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
   const order = totalOrder(query.sort, entity);
@@ -71,14 +71,14 @@ export async function runList(operation: MutableOperation): Promise<void> {
       ranked === undefined
         ? encodeCursor(order, isByRelated ? await withRelated(operation, order, last) : last, entity)
         : encodeOffset(order, (offset ?? 0) + operation.records.length);
-  // Pages with an offset would skip the records that were left out.
+  // A next page with an offset would skip the records that were left out.
   if (isCut && operation.bytes === undefined && (query.offset !== undefined || operation.nextCursor === undefined))
     throw new BadRequestError(
       `The page would have more than ${scope.app.limits.pageBytes} bytes; ask for fewer records, for fewer fields with "select", or for pages that begin after a cursor ("_after").`,
     );
 }
 
-/** A record with the values that the paths of its order lead to. */
+/** Adds the values of sort keys on related records to a record. */
 async function withRelated({ scope }: MutableOperation, order: readonly SortKey[], record: Row): Promise<Row> {
   const found: Row = { ...record };
   for (const { field, through = [] } of order) {
@@ -94,7 +94,7 @@ async function withRelated({ scope }: MutableOperation, order: readonly SortKey[
   return found;
 }
 
-/** Counts the records of all pages; when the number need not be exact, as far as pages can be numbered. */
+/** Counts all matching records; for `"estimated"`, only as far as pages can be numbered. */
 async function countAll(operation: MutableOperation, given: Where | undefined): Promise<void> {
   const { entity, query, scope } = operation;
   const most = query.total === "estimated" ? scope.app.limits.maxOffset : undefined;
@@ -103,13 +103,19 @@ async function countAll(operation: MutableOperation, given: Where | undefined): 
   if (most !== undefined) operation.total = Math.min(operation.total, most);
 }
 
-/** What counts for the bytes of a page: the fields that all records show. How many fit must not depend on others. */
+/**
+ * The fields that count for the size of a page: those that all records show. The number of records that fit must not
+ * depend on hidden values.
+ */
 function countedOf({ readable, readablePerRow }: FieldMask): ReadonlySet<string> {
   if (readablePerRow === undefined) return readable;
   return new Set([...readable].filter((name) => !readablePerRow.has(name)));
 }
 
-/** Whether fields that some records show may be large together: then what fits is decided of what is shown. */
+/**
+ * Whether record-dependent fields may be large in total; the size of a page is then computed from the fields that are
+ * shown.
+ */
 function isTold({ readablePerRow }: FieldMask, { entity, select, limit = 0 }: Find): boolean {
   if (readablePerRow === undefined) return false;
   const names = [...readablePerRow.keys()].filter((name) => select?.includes(name) ?? true);
@@ -117,12 +123,12 @@ function isTold({ readablePerRow }: FieldMask, { entity, select, limit = 0 }: Fi
   return most * limit > LARGE;
 }
 
-/** A portion has at most this many times the records of the one before it. */
+/** A portion has at most this many times the records of the previous one. */
 const GROWTH = 4;
 
 /**
- * Records of a page, in portions of a size in bytes. Of each portion it is decided which fields a record shows; long
- * values that it does not show are dropped, and the others count for the page.
+ * Reads the records of a page in portions limited in bytes. For each portion, the shown fields are decided; long hidden
+ * values are dropped, and the shown values count for the page.
  */
 async function readInPortions(operation: MutableOperation, mask: FieldMask, find: Find): Promise<Row[]> {
   const { entity, scope, kind, access } = operation;
@@ -171,7 +177,7 @@ function dropHidden({ entity, scope }: MutableOperation, mask: FieldMask, record
   return shown;
 }
 
-/** Bytes of what a record shows its caller, without related records. */
+/** The size in bytes of the fields that a record shows its caller, without related records. */
 export function shownBytes(scope: OperationScope, entity: AnyEntity, record: Row): number {
   const { readable, readablePerRow } = scope.access.mask(entity);
   const shown = new Set(readable);
@@ -180,21 +186,21 @@ export function shownBytes(scope: OperationScope, entity: AnyEntity, record: Row
   return countedBytes(record, shown);
 }
 
-/** What a page may have in bytes: half of it when records are included, which get the other half. */
+/** The size limit of a page. When records are included, the page and the included records get half each. */
 function ownBytes({ query, scope }: MutableOperation, limit: number): ByteBudget | undefined {
   if (limit === 1 || scope.principal.kind === "system") return undefined;
   const { pageBytes } = scope.app.limits;
   return new ByteBudget(query.include === undefined ? pageBytes : pageBytes / 2, scope.exchange);
 }
 
-/** What the records included in those of an operation may have in bytes, all together; no limit for the system. */
+/** The size limit of all included records of an operation together; no limit for the system. */
 export function includedBytes(operation: Operation): ByteBudget | undefined {
   const { principal, scope } = operation;
   if (principal.kind !== "system") operation.bytes ??= new ByteBudget(scope.app.limits.pageBytes / 2, scope.exchange);
   return operation.bytes;
 }
 
-/** How many records match. */
+/** Counts the matching records. */
 export async function runCount(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope, requirements } = operation;
   const where = allPresent(query.where, decision.predicate, conditionUpTo(requirements, "denied"));
@@ -202,7 +208,7 @@ export async function runCount(operation: MutableOperation): Promise<void> {
   else operation.groups = await aggregate(operation, query.aggregate, where);
 }
 
-/** One record by id. */
+/** Reads one record by id. */
 export async function runRead(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope, requirements } = operation;
   if (decision.guard !== undefined) {
@@ -222,7 +228,7 @@ export async function runRead(operation: MutableOperation): Promise<void> {
   operation.records = found;
 }
 
-/** The record of an operation whose rules need to see it. */
+/** Reads the record of an operation whose rules need it. */
 async function guardedRecord(operation: MutableOperation): Promise<Row> {
   const { entity, id, decision, scope, query, requirements } = operation;
   const { predicate, guard } = decision;
@@ -235,18 +241,18 @@ async function guardedRecord(operation: MutableOperation): Promise<Row> {
   const answer = await guard?.(seen.record);
   if (answer === true) return record;
   if (!isWhere(answer)) throw recordDenied(operation);
-  // Read again: what the guard saw and what it leaves to a condition must hold for one state of the record.
+  // Re-read: the values that the guard saw and the condition it returned must hold for the same state of the record.
   const again = await scope.store.findOne(entity, allOf(there, answer, seen.conditions()));
   if (again === null || seen.comparison()?.(again) === false) throw recordDenied(operation);
   return again;
 }
 
-/** Long values are not read for callers who cannot see them on any record. */
+/** Longer values are not read for callers who cannot see them on any record. */
 const LONG = 4_096;
 
 /**
- * Selected columns and those that cursors and included relations need; undefined for all.
- * @param mask of callers whose response is limited in bytes: long columns that it never shows are not read
+ * The selected columns and those that cursors and included relations need; undefined for all columns.
+ * @param mask the mask of a caller whose response is limited in bytes: long columns that it never shows are not read
  */
 function columnsToFetch(
   entity: AnyEntity,
@@ -267,7 +273,10 @@ function columnsToFetch(
   return [...columns];
 }
 
-/** Words are for conditions alone, and may be as long as a text. */
+/**
+ * Leaves out word columns, which are only used in conditions and may be as long as texts, and long columns that the
+ * mask hides.
+ */
 function withoutUnseen({ columns }: AnyEntity, mask: FieldMask | undefined): readonly string[] | undefined {
   const all = Object.values(columns);
   const isRead = (column: ColumnDefinition): boolean =>

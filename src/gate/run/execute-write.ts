@@ -18,7 +18,7 @@ import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-un
 import type { Driver } from "../statement/driver-port.ts";
 import { changedColumns, mayWaitForOthers } from "./changed-columns.ts";
 
-/** A statement on the one record; whether it matched. */
+/** Runs a statement on one record; returns whether it matched. */
 type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolean>;
 
 /** Stores a new record with a generated id and timestamps. */
@@ -36,14 +36,15 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
   const isDecided = predicate === undefined && guard === undefined && operation.requirements.length === 0;
   const where = isDecided ? undefined : await conditionOfCreate(operation);
   if (operation.heldListeners.length > 0) {
-    // A caller who may not create the record learns nothing about the write's other requirements.
+    // Checked first, so that a caller who may not create the record learns nothing about the write's other
+    // requirements.
     if (where !== undefined) await refuseUnmet(operation, where, scope.store);
     for (const listener of operation.heldListeners) await listener(data);
   }
   operation.records = [where === undefined ? await store(operation) : await createWhere(operation, where)];
 }
 
-/** Stores a new record: at once, or with others where nothing but its id is used. */
+/** Stores a new record: immediately, or together with others if only its id is used. */
 async function store({ entity, data, scope, idOnly }: MutableOperation): Promise<Row> {
   if (!idOnly || data.id === undefined) return scope.store.create(entity, data);
   await scope.store.execute({ kind: "insert", entity, rows: [data], later: true });
@@ -51,9 +52,9 @@ async function store({ entity, data, scope, idOnly }: MutableOperation): Promise
 }
 
 /**
- * What the rules require of a new record and of the database without it; undefined where the record alone shows that
- * they pass.
- * @throws AuthenticationError, AuthorizationError where it shows that they do not
+ * The condition that the rules set for a new record and the database without it; undefined when the record alone
+ * passes.
+ * @throws AuthenticationError, AuthorizationError when the record alone does not pass
  */
 async function conditionOfCreate(operation: MutableOperation): Promise<Condition | undefined> {
   const { entity, decision, scope, data, requirements } = operation;
@@ -73,9 +74,9 @@ async function conditionOfCreate(operation: MutableOperation): Promise<Condition
 }
 
 /**
- * Stores a new record where a condition holds without it: in the statement, or checked before it where the driver
- * cannot. Where transactions run concurrently, the statement may have waited for others, that store the same unique value or
- * hold a record that this one refers to, and has seen the database as it was before: the condition is then asked once more.
+ * Stores a new record if a condition holds without it: in the statement, or checked before it if the driver does not
+ * support that. Where transactions run concurrently, the statement may have waited for others (same unique value,
+ * referenced record) and seen an earlier state; the condition is then checked again.
  */
 async function createWhere(operation: MutableOperation, where: Condition): Promise<Row> {
   const { entity, data, scope } = operation;
@@ -97,9 +98,8 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
 }
 
 /**
- * Asks the rules about a new record once more, without it, because storing its pairs, or what is written along, may have waited for
- * other transactions. Updates are decided again by `recheck`.
- * @param written entities of records that were written along: what they may have changed is no reason to refuse
+ * Decides again on a new record, without the record itself, since storing its pairs or nested records may have waited.
+ * @param written entities of records that the operation also wrote; conditions that use them are not checked again
  * @throws AuthenticationError, AuthorizationError
  */
 export async function decideCreateAgain(operation: Operation, written: Iterable<AnyEntity> = []): Promise<void> {
@@ -109,7 +109,7 @@ export async function decideCreateAgain(operation: Operation, written: Iterable<
   await refuseUnmet(operation as MutableOperation, withoutRecord(where, entity, records[0]?.id), scope.store);
 }
 
-/** @throws AuthenticationError, AuthorizationError where the database without the new record does not meet the rules */
+/** @throws AuthenticationError, AuthorizationError when the database without the new record does not meet the rules */
 async function refuseUnmet(operation: MutableOperation, where: Condition, store: Driver): Promise<void> {
   const { scope, data } = operation;
   const left = askedOfStored(where, data);
@@ -117,9 +117,9 @@ async function refuseUnmet(operation: MutableOperation, where: Condition, store:
 }
 
 /**
- * After an update and its links: the record must still be one the caller may write, or everything rolls back. Checked
- * in the database.
- * @param matters whether the write can have changed what the rules decide @default whether they look at the record
+ * Checks in the database, after an update and its links, that the caller may still write the record; otherwise
+ * everything rolls back.
+ * @param matters whether the write can have changed the rules' decision @default whether the rules depend on the record
  */
 export async function recheck(
   operation: MutableOperation,
@@ -133,7 +133,7 @@ export async function recheck(
   await refuseUnlessMet(decision, observe(entity, row).record, meetsStill);
 }
 
-/** @throws AuthorizationError where neither the condition nor the guard of a decision lets a changed record through */
+/** @throws AuthorizationError when neither the condition nor the guard of a decision allows the changed record */
 async function refuseUnlessMet(
   { predicate, guard }: Decision,
   record: Row,
@@ -145,13 +145,13 @@ async function refuseUnlessMet(
   throw new AuthorizationError("The record would no longer be yours to change");
 }
 
-/** Changes one record in a statement that carries the rule; afterwards the row must still satisfy the rule. */
+/** Updates one record with a statement that includes the rules' condition; the changed record must still meet it. */
 export async function runUpdate(operation: MutableOperation): Promise<void> {
   if (operation.ids !== undefined) return writeSeveral(operation, operation.ids);
   const { entity, data, scope, decision } = operation;
   const changed = changedColumns(entity, data);
-  // Links alone change the record too: the statement carries the rule and locks the row until they are stored. A
-  // version in the data is ignored: the driver counts.
+  // Links alone change the record, too: the statement includes the rules' condition and locks the row until they are
+  // stored. A version in the data is ignored: the driver increments it.
   const isWrite = changed.length > 0 || operation.transactional;
   if (isWrite && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
   else if (isWrite && changed.length === 0 && entity.versioned !== undefined) data.version = 1;
@@ -170,15 +170,15 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   if (!(await writeUpdate(operation, where))) throw await unmatched(operation);
 }
 
-/** The record as the statement of a write must find it. */
+/** The condition of a write's statement: the id, the rules' condition and the requirements. */
 function wanted({ entity, id, requirements, scope }: MutableOperation, rule: Condition): Condition {
   return compileWhere(scope.app.model, entity, allOf({ id }, rule, conditionUpTo(requirements, "changed")));
 }
 
 /**
- * Before an update that may move the record out of the rules' reach: with its new values it must pass in the database
- * without them, so that it cannot vouch for itself, and so that a unique conflict reveals nothing about records out of
- * reach.
+ * Runs before an update after which the record may no longer meet the rules. With its new values it must pass in the
+ * database as it is before the write, so that it cannot vouch for itself and a unique conflict reveals nothing about
+ * other records.
  */
 async function refuseLeaving(operation: MutableOperation, where: Condition, held: Row | undefined): Promise<void> {
   const { entity, scope, decision, data } = operation;
@@ -205,9 +205,8 @@ function writeUpdate(operation: MutableOperation, where: Condition, before?: typ
 }
 
 /**
- * Where the statement of an update may have waited for other transactions, what its condition says about other records is asked once
- * more, of the record as it was locked. What the update itself has brought about is no reason to refuse it, unless the
- * record would be out of the rules' reach.
+ * When the statement of an update may have waited for other transactions, its condition on other records is checked
+ * again for the locked record. Effects of the update itself do not refuse it, if the caller may still write the record.
  * @throws RecordChangedError, AuthorizationError
  */
 async function refuseOvertaken(operation: MutableOperation, where: Condition, held: Row): Promise<void> {
@@ -219,7 +218,7 @@ async function refuseOvertaken(operation: MutableOperation, where: Condition, he
   throw new RecordChangedError();
 }
 
-/** Deletes one record in a statement that carries the rule. */
+/** Deletes one record with a statement that includes the rules' condition. */
 export async function runDelete(operation: MutableOperation): Promise<void> {
   if (operation.ids !== undefined) return writeSeveral(operation, operation.ids);
   const { entity, decision } = operation;
@@ -230,8 +229,9 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
 }
 
 /**
- * A write whose rules have to see the record: load, decide, and write only if what the rules saw still holds.
- * @throws RecordChangedError when it is not
+ * Runs a write whose rules need the record: loads it, decides, and writes only if the values that the rules saw are
+ * unchanged.
+ * @throws RecordChangedError when they have changed
  */
 async function guardedWrite(operation: MutableOperation, changed: readonly string[], write: Write): Promise<void> {
   const { entity, id, decision, scope, requirements } = operation;
@@ -260,15 +260,15 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
   if (!isWritten) throw await unmatched(operation);
 }
 
-/** Whether the rules are asked again after an update, since its statement may have waited. */
+/** Whether the rules decide again after an update, since its statement may have waited. */
 function mayWait(operation: MutableOperation, rule: Condition): boolean {
   return mayWaitForOthers(operation) && (operation.decision.guard !== undefined || looksAt(rule));
 }
 
 /**
- * Changes or deletes several records in one statement that carries the rule, where that gives the same result as one
- * after the other. Throws `ONE_BY_ONE` where a rule, a hook or a requirement has to look at each record, or where a
- * condition may depend on records that were changed before.
+ * Changes or deletes several records with one statement that includes the rules' condition. Throws `ONE_BY_ONE` when a
+ * rule, a hook or a requirement needs each record, or when a condition may depend on records that the operation
+ * changes.
  */
 async function writeSeveral(operation: MutableOperation, ids: readonly string[]): Promise<void> {
   const { entity, kind, scope, data, decision, requirements } = operation;
@@ -276,15 +276,15 @@ async function writeSeveral(operation: MutableOperation, ids: readonly string[])
   const rule = compileWhere(scope.app.model, entity, decision.predicate);
   if (needsEach(operation) || dependsOn(entity, rule, changed)) throw ONE_BY_ONE;
   const conditions = compileWhere(scope.app.model, entity, allOf(rule, conditionUpTo(requirements, "leave")));
-  // Deleting changes records that refer to the deleted ones, too. Conditions on related records are checked again for
-  // each record once it is locked, where others write concurrently; see `whileUnchanged`.
+  // A deletion also changes referring records. With concurrent transactions, conditions on related records are checked
+  // again for each locked record; see `whileUnchanged`.
   const isAny = kind === "delete" || scope.store.capabilities.concurrentTransactions;
   if (looksAt(conditions, isAny ? undefined : entity)) throw ONE_BY_ONE;
   const where = allOf({ id: { in: ids } }, conditions);
   if (kind === "delete") {
     operation.total = await scope.store.deleteMany(entity, where);
   } else {
-    // Nothing is left to change when the caller may write nothing of it.
+    // No columns are left when the caller may not write any of them.
     if (changed.length > 0 && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
     operation.total = changed.length === 0 ? 0 : await scope.store.updateMany(entity, where, data);
   }

@@ -7,8 +7,8 @@ import type { SortKey } from "../statement/driver-port.ts";
 import type { Ranked } from "../statement/statement.ts";
 
 /**
- * How well a record matches a search: for each word and each field that has it, the field's weight; twice where the word is
- * whole. Fields that only some records show do not count.
+ * The rank of a record in a search: the field's weight for each word and each field that has it, and twice the weight
+ * if it is a whole word. Fields that only some records show do not count.
  */
 export function rankOf(entity: AnyEntity, text: string, mask: FieldMask | undefined): readonly Ranked[] {
   const fields = searchedFields(entity, mask?.filterable).filter(
@@ -23,7 +23,7 @@ export function rankOf(entity: AnyEntity, text: string, mask: FieldMask | undefi
   });
 }
 
-/** The order of a list: by rank where it searches and names no order. */
+/** The order of a list: by rank if it has a search and no `sort`. */
 export function orderOfSearch(entity: AnyEntity, { search, sort }: OperationQuery): readonly SortKey[] | undefined {
   return sort === undefined && isRanked(entity, { search }) ? [{ field: RANK, direction: "desc" }] : sort;
 }

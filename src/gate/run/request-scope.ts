@@ -33,7 +33,9 @@ import { lateTransaction, OpenTransaction } from "../statement/late-transaction.
 import { runOperation } from "./run-operation.ts";
 import { runSeveral } from "./run-several.ts";
 
-/** The values that services of a request find by name. Created lazily; a signal costs more than most requests. */
+/**
+ * The values that services of a request can resolve by name. Created lazily; a signal costs more than most requests.
+ */
 class RequestValues {
   readonly #scope: RequestScope;
 
@@ -50,22 +52,22 @@ class RequestValues {
   }
 }
 
-/** What a scope that is made within another one begins with. */
+/** The initial state of a scope that another scope creates. */
 interface ScopeParts {
   /** The driver without the seam for changes. @default the app's */
   readonly bare?: Driver;
   readonly open?: OpenTransaction<GateScope> | undefined;
-  /** Whether the transaction of its driver may not have begun. @default false */
+  /** Whether the driver's transaction may not have begun yet. @default false */
   readonly isLate?: boolean;
   readonly state?: ScopeState;
 }
 
 const noState = (): ScopeState => ({ precondition: undefined, idempotencyKey: undefined, shown: undefined });
 
-/** The only implementation of a scope. Everything in it is created on first use. */
+/** The only implementation of a scope. Its members are created on first use. */
 export class RequestScope implements GateScope {
   readonly runtime: OperationRuntime;
-  /** The driver as it is, for the gate's own statements. */
+  /** The unwrapped driver, for the gate's own statements. */
   readonly store: Driver;
   readonly principal: Principal;
   readonly requestId: string;
@@ -143,7 +145,7 @@ export class RequestScope implements GateScope {
     { around = (driver) => driver, late, holdsInserts = false }: ScopeTransactionOptions = {},
   ): Promise<T> {
     if (this.#open !== undefined)
-      return this.#open.join(() => (this.#isLate ? this.store.transaction(() => work(this)) : work(this))); // a late one begins now
+      return this.#open.join(() => (this.#isLate ? this.store.transaction(() => work(this)) : work(this))); // a late transaction begins now
     let open = new OpenTransaction<GateScope>();
     let left: Precondition | undefined;
     const run = async (driver: Driver, isLate = false, held?: HeldInserts): Promise<T> => {
@@ -180,7 +182,7 @@ export class RequestScope implements GateScope {
     return result;
   }
 
-  /** Closes the services of the scope, if any. Never rejects: their work is done. */
+  /** Closes the services of the scope, if any. Never rejects; errors are logged. */
   close(): Promise<void> | undefined {
     if (this.#services?.isUsed !== true) return undefined;
     return this.#services.dispose().catch((error: unknown) => {
@@ -205,15 +207,15 @@ export class RequestScope implements GateScope {
 
 interface Entry {
   readonly draft: MaskDraft;
-  /** Until this is settled the mask is narrower than it may turn out to be. */
+  /** Until it settles, the mask may be narrower than the final one. */
   pending: Promise<void> | undefined;
 }
 
-/** What one caller may see and do; masks and decisions are made on first use. */
+/** The access of one caller; masks and decisions are made on first use. */
 class CallerAccess implements ScopeAccess {
   /** Created on first use: most callers have the shared masks. */
   #masks: Map<AnyEntity, Entry> | undefined;
-  /** The rules' decisions about reading lists, each made once. */
+  /** The rules' decisions on lists, each made once. */
   #decisions: Map<AnyEntity, Promise<Decision>> | undefined;
   readonly #scope: RequestScope;
 
@@ -275,9 +277,9 @@ class CallerAccess implements ScopeAccess {
       draft: { entity, principal: this.#scope.principal, scope: this.#scope, mask },
       pending: undefined,
     };
-    entries.set(entity, entry); // before the hooks run: their rules may ask for records, and so for this mask
+    entries.set(entity, entry); // before the hooks run: their rules may read records, which needs this mask
     const forget = (error: unknown): never => {
-      entries.delete(entity); // some of its hooks have not narrowed it: the next call runs them again
+      entries.delete(entity); // some of its hooks have not narrowed it; the next call runs them again
       throw error;
     };
     try {
@@ -287,7 +289,7 @@ class CallerAccess implements ScopeAccess {
     } catch (error) {
       forget(error);
     }
-    entry.pending?.catch(() => {}); // callers of `ready` get the error; without any it would end the process
+    entry.pending?.catch(() => {}); // reported by `maskReady`; an unhandled rejection would end the process
     return entry;
   }
 }

@@ -40,12 +40,12 @@ const EXECUTORS: Readonly<Record<OperationKind, (operation: MutableOperation) =>
 
 const READS: ReadonlySet<OperationKind> = new Set(["list", "read", "count"]);
 
-/** Attempts until the gate gives up on a record that keeps changing while rules and validators look at it. */
+/** Maximum number of attempts for a record that keeps changing while rules and validators read it. */
 const ATTEMPTS = 3;
 
 /**
  * Runs one operation through all phases, in order.
- * @throws whatever a phase throws: 400, 401, 403, 404, 409, 503
+ * @throws any error that a phase throws: 400, 401, 403, 404, 409, 503
  */
 export async function runOperation(scope: GateScope, input: OperationInput): Promise<Operation> {
   const { runtime } = scope;
@@ -86,7 +86,7 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
   if (input.set !== undefined) setValues(operation, input.set);
   const stamped = operation.kind === "create" ? runtime.stampOf?.(scope, entity) : undefined;
   if (stamped !== undefined) operation.data = { ...operation.data, ...stamped };
-  // What a write includes may be refused (too many records): then nothing may have been written.
+  // The related records that a write includes may be refused (too many records); the write must then roll back.
   const isOneWithAnswer = data !== undefined && includesOwn(operation);
   try {
     if (plan.isRead) await execute(plan, operation);
@@ -97,15 +97,15 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
     operation.applied = false;
     return operation;
   }
-  // The precondition was about the record before this change: it does not apply to later operations of the scope.
+  // The precondition applied to the record before this change, not to later operations of the scope.
   if (operation.precondition !== undefined && isAskedOf(operation)) scope.state.precondition = undefined;
-  // An operation on several records shows no records.
+  // An operation on several records returns no records.
   if (!isOneWithAnswer && operation.ids === undefined && !operation.idOnly) await complete(plan, operation);
   if (plan.committed.length > 0) await scope.whenCommitted((outermost) => announce(plan, operation, outermost));
   return operation;
 }
 
-/** Starts again from the input when the record has changed since a rule or a validator saw it. */
+/** Starts again from the input if the record has changed since a rule or a validator read it. */
 async function validateAndExecute(
   plan: OperationPlan,
   operation: MutableOperation,
@@ -113,7 +113,7 @@ async function validateAndExecute(
   set: OperationInput["set"],
 ): Promise<void> {
   const submitted = operation.data;
-  // The final mask: a transaction has its own, and rules must not use a failed transaction.
+  // The final mask of the outer scope: a transaction has its own, and rules must not use a failed transaction.
   const { readable } = operation.scope.access.mask(operation.entity);
   const required = operation.requirements.length;
   const ignored = operation.ignored.length;
@@ -125,7 +125,7 @@ async function validateAndExecute(
     try {
       if (plan.validate.length > 0) await runHooks(plan.validate, operation);
     } finally {
-      // Before everything else, independent of validators.
+      // Runs first, even if validators fail.
       if (set !== undefined) await refuseDropped(operation, set);
     }
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);
@@ -141,7 +141,7 @@ async function validateAndExecute(
           await execute(plan, operation, { submitted, readable });
           if (isOneWithAnswer) await complete(plan, operation);
         });
-      // Related records and pairs that are written along are as many as the caller says.
+      // The caller chooses how many related records and pairs are written.
       return await (operation.transactional ? inTurn(operation.scope)(run) : run());
     } catch (error) {
       if (!(error instanceof RecordChangedError) || attempt === ATTEMPTS) throw error;
@@ -149,7 +149,7 @@ async function validateAndExecute(
   }
 }
 
-/** @param told names that a conflict may contain; undefined for a read */
+/** @param told the field names that a conflict may contain; undefined for a read */
 async function execute(plan: OperationPlan, operation: MutableOperation, told?: ToldOfConflicts): Promise<void> {
   if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {
@@ -166,11 +166,11 @@ async function callInTurn(listeners: MutableOperation["writtenListeners"]): Prom
   for (const listener of listeners) await listener();
 }
 
-/** From the result of the statement to the caller's result. Synchronous where no hook is asynchronous. */
+/** Turns the result of the statement into the caller's result. Synchronous unless a hook is asynchronous. */
 async function complete(plan: OperationPlan, operation: MutableOperation): Promise<void> {
   const { kind, principal } = operation;
   if ((kind === "create" || kind === "update") && principal.kind !== "system") {
-    // A transaction's scope has a mask of its own, which decides what the record shows.
+    // A transaction's scope has its own mask, which decides the fields that the record shows.
     const masking = operation.scope.access.maskReady(operation.entity);
     if (masking !== undefined) await masking;
     const withholding = withholdUnreadable(operation);
@@ -185,7 +185,7 @@ async function complete(plan: OperationPlan, operation: MutableOperation): Promi
   if (plan.redact.length > 0) await runHooks(plan.redact, operation);
 }
 
-/** A committed write stays, even if a listener fails. */
+/** Runs the hooks after the commit. The write stays even if one of them fails. */
 async function announce(plan: OperationPlan, operation: MutableOperation, scope: GateScope): Promise<void> {
   operation.scope = scope;
   for (const hook of plan.committed) {
@@ -206,8 +206,8 @@ async function announce(plan: OperationPlan, operation: MutableOperation, scope:
 }
 
 /**
- * A write must not be a way to read: a caller who may not read the record they wrote gets only its id, and nothing
- * about related records.
+ * Prevents reading by writing: a caller who may not read the written record gets only its id, and nothing about related
+ * records.
  */
 function withholdUnreadable(operation: MutableOperation): Promise<void> | undefined {
   const row = operation.records[0];
@@ -230,7 +230,7 @@ async function withholdUnless(
   if (readable === undefined) operation.query = { ...operation.query, include: undefined };
 }
 
-/** Columns that were fetched only for cursors and joins are not part of the response. */
+/** Removes columns that were fetched only for cursors and joins. */
 function stripUnselected({ query, records, entity }: Pick<Operation, "query" | "records" | "entity">): void {
   if (query.select === undefined) return;
   const keep = new Set([...query.select, "id"]);
@@ -240,8 +240,8 @@ function stripUnselected({ query, records, entity }: Pick<Operation, "query" | "
 }
 
 /**
- * Whether a response includes the app's own related records, which may be refused for being too many. Records of remote
- * services are null at worst, and no transaction should stay open while they are fetched.
+ * Whether a response includes related records of the app, which may be refused because there are too many. Records of
+ * remote services become null at worst, and no transaction should stay open while they are fetched.
  */
 function includesOwn({ entity, query }: Pick<Operation, "entity" | "query">): boolean {
   return Object.keys(query.include ?? {}).some((name) => entity.relations[name]?.remote?.service === undefined);

@@ -7,7 +7,7 @@ import type { GateScope } from "../operation/runtime.ts";
 import { giveTurn, inTurn } from "./brief-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 
-/** The order in which records are changed: that of their ids; texts that are not valid ids come last. */
+/** The order in which records are changed: by id, with invalid ids last. */
 export function orderOfIds({ columns }: AnyEntity): (a: string, b: string) => number {
   const { kind } = columns.id as ColumnDefinition;
   return (a, b) => {
@@ -17,9 +17,9 @@ export function orderOfIds({ columns }: AnyEntity): (a: string, b: string) => nu
 }
 
 /**
- * Runs an operation on several records: as one statement when no rule, hook or validator needs the individual records.
- * Otherwise one after the other in a transaction, in the order of their ids: all such transactions lock in that order,
- * and `locksInOrder` drivers do so within a statement.
+ * Runs an operation on several records: as one statement when no rule, hook or validator needs the individual records;
+ * otherwise one at a time in a transaction, in the order of their ids. All such transactions lock in that order, and
+ * `locksInOrder` drivers do so within a statement.
  * @throws InternalError when it is not an update or a delete
  */
 export async function runSeveral(scope: GateScope, input: OperationInput, ids: readonly string[]): Promise<Operation> {

@@ -7,8 +7,8 @@ import { asReader, storedRecord } from "../requirement/decisions.ts";
 import { missingOrDenied } from "../requirement/unmatched.ts";
 
 /**
- * Adds the precondition of the call or of its scope to an operation that changes a record. Trying one version after the
- * other reveals nothing about a record that the caller may not read.
+ * Adds the precondition of the call or of its scope to an operation that changes a record. Guessing versions reveals
+ * nothing about a record that the caller may not read.
  */
 export async function takePrecondition(operation: MutableOperation): Promise<void> {
   operation.precondition ??= isAskedOf(operation) ? operation.scope.state.precondition : undefined;
@@ -17,15 +17,15 @@ export async function takePrecondition(operation: MutableOperation): Promise<voi
     operation.require(await asReader(operation, precondition.where()), () => precondition.refusal());
 }
 
-/** Whether an operation changes the record of its scope's precondition. */
+/** Whether the scope's precondition is for the record of this operation. */
 export function isAskedOf({ kind, entity, id, scope }: MutableOperation): boolean {
   const { precondition } = scope.state;
   return kind !== "read" && precondition?.entity === entity && precondition.id === id;
 }
 
 /**
- * `ifVersion` of calls in the process. @throws BadRequestError for an invalid version, or for an entity without
- * versions
+ * Converts `ifVersion` of in-process calls into a precondition.
+ * @throws BadRequestError for an invalid version, or for an entity without versions
  */
 export function versionIs(entity: AnyEntity, id: string, version: number | undefined): Precondition | undefined {
   if (version === undefined) return undefined;
@@ -37,7 +37,8 @@ export function versionIs(entity: AnyEntity, id: string, version: number | undef
 type Values = NonNullable<OperationInput["set"]>;
 
 /**
- * Adds values that a surface stores by itself to the caller's. Fields that the rules keep from the caller stay closed.
+ * Adds the values that a surface itself stores to the caller's data. Fields that the rules forbid the caller to write
+ * stay forbidden.
  * @throws AuthorizationError
  */
 export function setValues(operation: MutableOperation, values: Values): void {
@@ -50,7 +51,8 @@ export function setValues(operation: MutableOperation, values: Values): void {
 }
 
 /**
- * Refuses when a hook has dropped one of these values, because the caller may not write it on this record.
+ * Refuses the operation when a hook has dropped one of these values, because the caller may not write it on this
+ * record.
  * @throws AuthorizationError; EntityNotFoundError when the record does not exist
  */
 export async function refuseDropped(operation: MutableOperation, values: Values): Promise<void> {
@@ -58,17 +60,17 @@ export async function refuseDropped(operation: MutableOperation, values: Values)
   throw (await storedRecord(operation)) === null ? await missingOrDenied(operation) : new AuthorizationError();
 }
 
-/** What a conflict may reveal to a caller. */
+/** Determines which fields a conflict may reveal to the caller. */
 export interface ToldOfConflicts {
-  /** Values before any were filled in or dropped. */
+  /** The submitted values, before hooks filled in or dropped any. */
   readonly submitted: Readonly<Record<string, unknown>>;
   /** Fields that the caller may read. */
   readonly readable: ReadonlySet<string>;
 }
 
 /**
- * A conflict names fields that the caller sent, and filled-in fields that they may read. Other names would reveal
- * records or fields that they cannot see.
+ * Restricts a conflict to fields that the caller sent, and to filled-in fields that they may read. Other names would
+ * reveal records or fields that they cannot see.
  */
 export function onlyWhatIsTold(
   error: ConflictError,

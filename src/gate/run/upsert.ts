@@ -4,28 +4,30 @@ import type { Where } from "../condition/condition.ts";
 import type { Operation, OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 
-/** Attempts while others create and delete the record between looking and writing. */
+/**
+ * Maximum number of attempts while other transactions create and delete the record between the search and the write.
+ */
 const ATTEMPTS = 3;
 
-/** What is created or changed, and by which fields it is found. */
+/** The data of an upsert, and the fields that identify its record. */
 export interface UpsertInput {
   /** A unique field, or the fields of a unique combination; their values are in the data. */
   readonly on: readonly string[];
   readonly data: Readonly<Record<string, unknown>>;
   readonly query?: OperationQuery | undefined;
   /**
-   * Called before each attempt, for what a request asks of the record that it changes.
-   * @param id of the record that has the key; undefined where it will be created
+   * Called before each attempt, to check the request's preconditions.
+   * @param id the id of the record that has the key; undefined if it will be created
    */
   readonly expect?: ((id: string | undefined) => void) | undefined;
 }
 
 /**
- * Changes the record that has the values of a unique key, or creates it where the caller sees no such record: under the rules
- * of what it does.
- * @param input a function is called after authorization, so that the input of a refused caller is never read
- * @throws BadRequestError for fields that are not unique together, or that the caller may not read; ConflictError where a
- *   record that the caller may not read has the key
+ * Updates the record with the given values of a unique key, or creates it if the caller can see no such record. The
+ * rules of the operation that runs apply.
+ * @param input if a function, it is called after authorization, so that the input of a refused caller is never read
+ * @throws BadRequestError for fields that are not unique together, or that the caller may not read; ConflictError when
+ *   a record that the caller may not read has the key
  */
 export async function upsert(
   scope: OperationScope,
@@ -42,17 +44,17 @@ export async function upsert(
       return await scope.run({ kind: "update", entity, id, data, query });
     } catch (error) {
       const isOvertaken = id === undefined ? isAbout(error, on) : error instanceof EntityNotFoundError;
-      // In a transaction the failed statement may have ended it.
+      // In a transaction, the failed statement may have aborted it.
       if (!isOvertaken || attempt === ATTEMPTS || scope.isTransaction) throw error;
     }
   }
 }
 
 /**
- * The id of the record that has the values of a unique key, of those that the caller may list.
- * @param on A unique field, or the fields of a unique combination
- * @throws BadRequestError for fields that are not unique together, or that the caller may not read; ValidationFailedError for a key
- *   without a value
+ * The id of the record with the given values of a unique key, if the caller may list it.
+ * @param on a unique field, or the fields of a unique combination
+ * @throws BadRequestError for fields that are not unique together, or that the caller may not read;
+ *   ValidationFailedError for a key without a value
  */
 export async function findByKey(
   scope: OperationScope,
@@ -76,7 +78,7 @@ async function assertMayWrite({ access, principal }: OperationScope, entity: Any
   }
 }
 
-/** Whether an error says that a record with such a key exists. */
+/** Whether an error is a conflict on this key. */
 function isAbout(error: unknown, on: readonly string[]): boolean {
   return error instanceof ConflictError && on.some((name) => error.fields.includes(name));
 }
@@ -112,7 +114,7 @@ function whereOf(entity: AnyEntity, key: readonly ColumnDefinition[], data: Upse
 }
 
 /**
- * A value of a key as it is stored, so that a record is found by what created it.
+ * Converts a key value to its stored form, so that an upsert finds the record it created.
  * @throws ValidationFailedError for a value that the column cannot have
  */
 export function keyValue({ name, kind, field }: ColumnDefinition, given: unknown): unknown {

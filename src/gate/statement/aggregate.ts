@@ -4,43 +4,47 @@ import type { Condition, Row } from "../condition/condition.ts";
 import { type Bucket, bucketOf } from "./calendar.ts";
 import type { SortKey } from "./driver-port.ts";
 
-/** What records are grouped by: the value of a column, or the part of the calendar that it falls into. */
+/** A key to group records by: the value of a column, or the calendar period that it falls into. */
 export interface GroupKey {
-  /** Its name in the result and in `sort`. */
+  /** The name in the result and in `sort`. */
   readonly name: string;
   readonly column: ColumnDefinition;
-  /** The result is the beginning of the part, in the local time of `zone`: "2026-03-01", for hours "2026-03-01T05:00". */
+  /**
+   * Groups by the start of the calendar period, in the local time of `zone`: "2026-03-01", for hours
+   * "2026-03-01T05:00".
+   */
   readonly bucket?: Bucket | undefined;
 }
 
-/** What is computed of the records of a group. */
+/** A value computed from the records of a group. */
 export interface Measure {
-  /** Its name in the result, in `sort` and in `having`. */
+  /** The name in the result, in `sort` and in `having`. */
   readonly name: string;
-  /** `count` counts records; the others leave out records without a value. */
+  /** `count` counts records; the others ignore records without a value. */
   readonly of: "count" | "sum" | "avg" | "min" | "max";
   /** Absent for `count`. */
   readonly column?: ColumnDefinition | undefined;
 }
 
-/** A test that a group has to pass. */
+/** A test that a group must pass. */
 export interface GroupTest {
-  /** Of a measure. */
+  /** The name of a measure. */
   readonly name: string;
   readonly test: "eq" | "ne" | "gt" | "gte" | "lt" | "lte";
-  /** A number, or for exact kinds its text. */
+  /** A number; for exact kinds also its text. */
   readonly value: number | bigint | string;
 }
 
 /**
- * Computes measures of the records that match, by group. Each row of the result has the keys and the measures by name. Sums of
- * decimals are decimals, and sums of 64-bit integers are such; averages are numbers, of decimals text with four more digits.
+ * Computes measures of the matching records, by group. Each row of the result has the keys and the measures by name.
+ * Sums of decimals are decimals, and sums of 64-bit integers are 64-bit integers. Averages are numbers; those of
+ * decimals are texts with four more digits.
  */
 export interface Aggregate {
   readonly kind: "aggregate";
   readonly entity: AnyEntity;
   readonly where: Condition;
-  /** Without any, there is one group, also of no records. */
+  /** Without keys, there is exactly one group, even if no record matches. */
   readonly groups: readonly GroupKey[];
   readonly measures: readonly Measure[];
   /** @default no tests */
@@ -55,41 +59,41 @@ export interface Aggregate {
   readonly zone?: string | undefined;
 }
 
-/** Groups that are put together in memory, at most. */
+/** Maximum number of groups that are aggregated in memory. */
 export const MOST_GROUPS = 100_000;
 
-/** Refuses more groups than can be put together in memory. @throws BadRequestError */
+/** Refuses more groups than can be aggregated in memory. @throws BadRequestError */
 export function assertGroups(count: number): void {
   if (count > MOST_GROUPS)
     throw new BadRequestError(`There are more than ${MOST_GROUPS} groups; group by less, or filter the records`);
 }
 
-/** What is known of the values of a measure in one group. */
+/** The intermediate result of a measure in one group. */
 export interface Part {
-  /** How many values there are; for `count`, how many records. */
+  /** The number of values; for `count`, the number of records. */
   count: number;
-  /** Their sum; of decimals as a whole number of their last digit. */
+  /** The sum; for decimals in units of the last digit. */
   sum: number | bigint;
-  /** The least or the greatest of them, for `min` and `max`. */
+  /** The minimum or maximum, for `min` and `max`. */
   extreme: unknown;
 }
 
 type Sums = "exact" | "plain";
 
-/** Whether sums of a column are whole numbers of any size, in units of its last digit. */
+/** Whether sums of a column are integers of any size, in units of the last digit. */
 function sumsOf({ kind }: ColumnDefinition): Sums {
   const { scalar } = kind.column;
   return scalar === "Decimal" || scalar === "BigInt" ? "exact" : "plain";
 }
 
-/** Digits behind the point that sums of a column are computed with. */
+/** The number of decimal places that sums of a column are computed with. */
 function scaleOf({ kind: { column } }: ColumnDefinition): number {
   return column.scale ?? (column.scalar === "Decimal" ? MOST_OPEN_DIGITS : 0);
 }
 
 const NO_NUMBER = /^(NaN|-?Infinity)$/;
 
-/** A decimal as a whole number of its last digit, or what PostgreSQL has besides numbers: NaN, Infinity. */
+/** Converts a decimal to an integer in units of its last digit. PostgreSQL's NaN and Infinity stay numbers. */
 export function toUnits(column: ColumnDefinition, value: unknown): bigint | number {
   const scale = scaleOf(column);
   if (NO_NUMBER.test(String(value))) return Number(value);
@@ -103,12 +107,12 @@ function fromUnits(units: bigint, scale: number): string {
   return units < 0n ? `-${text}` : text;
 }
 
-/** The sum of no values. */
+/** The initial value of a sum. */
 export function noSum(column: ColumnDefinition | undefined): number | bigint {
   return column !== undefined && sumsOf(column) === "exact" ? 0n : 0;
 }
 
-/** What one record says of a measure. */
+/** The contribution of one record to a measure. */
 function partOf({ of, column }: Measure, record: Row): Part | undefined {
   if (column === undefined) return { count: 1, sum: 0, extreme: undefined };
   const value = record[column.name] ?? undefined;
@@ -117,9 +121,9 @@ function partOf({ of, column }: Measure, record: Row): Part | undefined {
   return { count: 1, sum: sumsOf(column) === "exact" ? toUnits(column, value) : Number(value), extreme: undefined };
 }
 
-/** Digits that averages of decimals have behind those of their column. */
+/** The number of decimal places that averages of decimals have in addition to those of their column. */
 const MORE_DIGITS = 4;
-/** The same of decimals without a number of digits. */
+/** The number of decimal places of averages of decimals without a declared scale. */
 const OPEN_AVERAGE = 20;
 
 /** The result of a measure. */
@@ -135,25 +139,25 @@ export function resultOf({ of, column }: Measure, part: Part): unknown {
   if (of === "sum") return scalar === "Decimal" ? trimmed(fromUnits(part.sum as bigint, scale)) : part.sum;
   if (scalar !== "Decimal") return Number(part.sum) / part.count;
   const count = BigInt(part.count);
-  // As many digits as PostgreSQL computes at least, where the column does not say how many.
+  // Without a declared scale, the average has as many digits as PostgreSQL computes at least.
   const [more, drop] = isOpen ? [OPEN_AVERAGE, 10n ** BigInt(scale - OPEN_AVERAGE)] : [scale + MORE_DIGITS, 1n];
   const scaled = ((part.sum as bigint) * (isOpen ? 1n : 10n ** BigInt(MORE_DIGITS)) * 2n) / drop;
-  // Half of the last digit is rounded away from zero, as databases do.
+  // Halves are rounded away from zero, as databases do.
   return trimmed(fromUnits((scaled + (scaled < 0n ? -count : count)) / (count * 2n), more));
 }
 
-/** A sum of two. What is not a number stays so, whatever is added. */
+/** Adds two sums. NaN and Infinity stay what they are. */
 function addUp(one: number | bigint, other: number | bigint): number | bigint {
   return typeof one === "bigint" && typeof other === "bigint" ? one + other : Number(one) + Number(other);
 }
 
-/** A group while its records are being put together. */
+/** A group while its records are being aggregated. */
 interface Group {
   readonly keys: readonly unknown[];
   readonly parts: readonly Part[];
 }
 
-/** Puts records, or parts of groups, together into groups. */
+/** Aggregates records, or intermediate results, into groups. */
 export class Fold {
   readonly #statement: Aggregate;
   readonly #groups = new Map<string, Group>();
@@ -176,7 +180,7 @@ export class Fold {
     );
   }
 
-  /** Adds what is known of some records of a group, by measure. */
+  /** Adds intermediate results to a group, by measure. */
   part(keys: readonly unknown[], parts: readonly (Part | undefined)[]): void {
     const { measures } = this.#statement;
     const group = this.#groupOf(keys);
@@ -202,7 +206,7 @@ export class Fold {
     return { keys, parts };
   }
 
-  /** The rows of the result: tested, in order, and as many as are asked for. */
+  /** The rows of the result, after `having`, `sort`, `offset` and `limit`. */
   rows(): Row[] {
     const { having = [], limit, offset = 0 } = this.#statement;
     const tested = [...this.#groups.values()].filter((group) => having.every((test) => this.#passes(group, test)));
@@ -254,7 +258,7 @@ export class Fold {
   }
 }
 
-/** The order of groups: what is asked for, and then the keys. */
+/** The order of groups: `sort`, then the remaining keys. */
 export function orderOfGroups({ sort = [], groups }: Aggregate): readonly SortKey[] {
   const rest = groups.filter(({ name }) => !sort.some(({ field }) => field === name));
   return [...sort, ...rest.map(({ name }): SortKey => ({ field: name, direction: "asc" }))];
@@ -268,7 +272,7 @@ function compareNullable(a: unknown, b: unknown, compare: (a: unknown, b: unknow
 
 const DECIMAL = /^-?\d+(?:\.\d+)?$/;
 
-/** Compares numbers, exact ones in any form; other texts by their letters. */
+/** Compares numbers, including decimals of any notation; other texts by their characters. */
 function compareNumbers(a: unknown, b: unknown): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
   const [one, other] = [String(a), String(b)];

@@ -2,10 +2,10 @@ import { type AnyEntity, type ColumnDefinition, MOST_OPEN_DIGITS } from "../../e
 import type { ByteHolder } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 
-/** Responses up to this size do not count as large ones. */
+/** Responses up to this size in bytes do not count as large. */
 export const LARGE = 1_048_576;
 
-/** How many bytes of long values a page, or all the records included in it, may still have. */
+/** The remaining size in bytes of a page, or of all the records included in it. */
 export class ByteBudget {
   /** Whether rows were left out because they did not fit. */
   isCut = false;
@@ -15,7 +15,7 @@ export class ByteBudget {
   readonly #holder: ByteHolder | undefined;
 
   /**
-   * @param most bytes in all
+   * @param most the total number of bytes
    * @param holder is notified of the bytes spent once they are large @default not counted
    */
   constructor(most: number, holder?: ByteHolder) {
@@ -28,10 +28,10 @@ export class ByteBudget {
   }
 
   /**
-   * How many of some rows, in their order, may be read: those that fit, and at least one, so that a list can always
+   * Returns how many of the rows, in order, may be read: those that fit, and at least one, so that a list can always
    * continue. Their bytes are spent.
-   * @param sizes bytes of each row
-   * @param least how many are read whatever their size @default 1
+   * @param sizes the size in bytes of each row
+   * @param least the number of rows that are read whatever their size @default 1
    * @throws UnavailableError when too many large responses are in flight
    */
   take(sizes: readonly number[], least = 1): number {
@@ -53,12 +53,12 @@ export class ByteBudget {
   }
 }
 
-/** What numbers, Booleans and datetimes take at most, as text. */
+/** Maximum size of numbers, booleans and datetimes as text. */
 const SHORT = 32;
-/** Code points of texts that are not long ones. */
+/** Maximum number of code points of short texts. */
 const SHORT_TEXT = 255;
 
-/** Bytes that a value of a column has at most; infinite for texts and JSON without a limit of their own. */
+/** Maximum size in bytes of a column's values; infinite for texts and JSON without a declared limit. */
 export function mostBytes({ kind, field }: ColumnDefinition): number {
   const { scalar } = kind.column;
   const precision = kind.column.precision ?? (scalar === "Decimal" ? MOST_OPEN_DIGITS : 0);
@@ -71,17 +71,17 @@ export function mostBytes({ kind, field }: ColumnDefinition): number {
   return field?.encrypted ? Math.ceil((most * 16) / 3) + 128 : most * 4;
 }
 
-/** Bytes that a record has at most. */
+/** Maximum size in bytes of a record. */
 export function mostRowBytes({ columns }: AnyEntity): number {
   return Object.values(columns).reduce((sum, column) => sum + mostBytes(column), 0);
 }
 
-/** About how many bytes a record has, for drivers that have it in memory. */
+/** The approximate size in bytes of a record, for drivers that have it in memory. */
 export function rowBytes(row: Row): number {
   return countedBytes(row, undefined);
 }
 
-/** The same of some columns, or of all. */
+/** The approximate size in bytes of some or all columns of a record. */
 export function countedBytes(row: Row, counted: ReadonlySet<string> | undefined): number {
   let bytes = 0;
   for (const name of Object.keys(row)) {

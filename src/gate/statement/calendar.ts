@@ -3,12 +3,12 @@ export const BUCKETS = ["year", "quarter", "month", "week", "day", "hour"] as co
 export type Bucket = (typeof BUCKETS)[number];
 
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** Formats that are kept: a name may be in letters of any case, so there is no end of names. */
+/** Maximum number of cached formats: names are case-insensitive, so there are very many spellings. */
 const MOST_FORMATS = 100;
 
 const ZONE = /^[A-Za-z][\w+-]*(?:\/[A-Za-z][\w+-]*)*$/;
 
-/** Whether a name is that of a time zone; old names count, and offsets do not. */
+/** Whether a name is a time zone. Old names are accepted, offsets are not. */
 export function isZone(name: string): boolean {
   if (!ZONE.test(name)) return false;
   try {
@@ -19,7 +19,7 @@ export function isZone(name: string): boolean {
   }
 }
 
-/** A moment in the local time of a zone, as if that were UTC. */
+/** Converts a datetime to the local time of a zone, as if that were UTC. */
 function toLocal(moment: Date, zone: string): Date {
   if (zone === "UTC") return moment;
   let format = formats.get(zone);
@@ -38,7 +38,7 @@ function toLocal(moment: Date, zone: string): Date {
   return local;
 }
 
-/** The beginning of the part of the calendar that a datetime or a date falls into. */
+/** The start of the calendar period that a datetime or a date falls into. */
 export function bucketOf(value: Date | string, bucket: Bucket, zone = "UTC"): string {
   const isDate = typeof value === "string";
   const local = new Date(isDate ? Date.parse(`${value}T00:00:00Z`) : toLocal(value, zone));

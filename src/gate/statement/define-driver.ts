@@ -40,7 +40,7 @@ import { streamByKeyset } from "./keyset.ts";
 import type { Execute, Pair } from "./statement.ts";
 
 /**
- * Makes a driver of a port: the methods that code calls, over the one that runs statements.
+ * Makes a driver from a port: adds the methods that code calls.
  * @param model the entities it serves @default those that it is connected with
  */
 export function defineDriver(port: DriverPort, model?: () => EntityModel): Driver {
@@ -88,7 +88,7 @@ class PortDriver implements Driver {
   async findOne(ref: EntityRef, where: Where, { select, lock }: FindOptions = {}): Promise<Row | null> {
     const entity = this.#find(ref);
     const condition = this.#compile(entity, where);
-    if (lock && isAlways(not(condition))) return null; // a text that is no id
+    if (lock && isAlways(not(condition))) return null; // not a valid id
     if (lock && soleId(condition) === undefined)
       throw new BadRequestError(`where on ${entity.name}: locking a record takes its id`);
     const rows = await this.#port.execute({ kind: "find", entity, where: condition, select, lock, limit: 1 });
@@ -125,7 +125,8 @@ class PortDriver implements Driver {
     let condition: Condition | undefined = this.#compile(entity, where);
     let given = data;
     let id = soleId(condition);
-    // Nothing waits where the id is named: statements of a transaction keep the order of the calls.
+    // When the id is given, nothing is awaited before the statement, so statements of a transaction keep the order of
+    // the calls.
     if (id === undefined) {
       given = { ...data };
       condition = await this.#ofOne(entity, condition);
@@ -185,7 +186,7 @@ class PortDriver implements Driver {
     await this.#port.execute({ kind: "unlink", relation: pairs, id, targets: [...new Set(targets)] });
   }
 
-  /** @throws DatabaseError for an entity that is only read */
+  /** @throws DatabaseError for a read-only entity */
   #writable(ref: EntityRef): AnyEntity {
     const entity = this.#find(ref);
     if (entity.readOnly) throw new DatabaseError(`${entity.name} is read-only`);
@@ -196,7 +197,7 @@ class PortDriver implements Driver {
     return this.#port.transaction((execute) => work(this.#inside(execute)), options);
   }
 
-  /** The driver inside a transaction; transactions inside it join it. */
+  /** The driver of a transaction; inner transactions join it. */
   #inside(execute: Execute): Driver {
     const { name, capabilities } = this.#port;
     const idle = async (): Promise<void> => {};
@@ -225,9 +226,9 @@ class PortDriver implements Driver {
   }
 
   /**
-   * The condition of a change of one record with its id, for code that describes the record by other columns.
-   * @returns undefined when no record meets it
-   * @throws ConfigurationError for no condition, ConflictError when several records meet it
+   * Adds the id to the condition of a change to one record, for code that identifies the record by other columns.
+   * @returns undefined when no record matches
+   * @throws ConfigurationError for an empty condition, ConflictError when several records match
    */
   async #ofOne(entity: AnyEntity, condition: Condition): Promise<Condition | undefined> {
     if (isAlways(condition))
@@ -261,8 +262,8 @@ class PortDriver implements Driver {
 }
 
 /**
- * The changes without the id; undefined values count as absent.
- * @throws DatabaseError when the id would be another one
+ * Removes the id from changes. An undefined id counts as absent.
+ * @throws DatabaseError for a different id
  */
 function withoutId({ name }: AnyEntity, data: Row, own: string | undefined): Row {
   if (!("id" in data)) return data;
@@ -271,7 +272,7 @@ function withoutId({ name }: AnyEntity, data: Row, own: string | undefined): Row
   return changes;
 }
 
-/** The name an entity is known by. */
+/** The name of an entity. */
 export function entityName(entity: EntityRef): string {
   if (typeof entity === "string") return entity;
   return "name" in entity ? entity.name : entity.build().name;

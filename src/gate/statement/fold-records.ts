@@ -4,10 +4,10 @@ import { type Aggregate, Fold } from "./aggregate.ts";
 import { keysetCondition } from "./keyset.ts";
 import type { Execute } from "./statement.ts";
 
-/** Records that are in memory at once. */
+/** Maximum number of records in memory at a time. */
 const PORTION = 1_000;
 
-/** The result of an aggregate, from the records themselves: for databases that cannot compute it. */
+/** Computes an aggregate by reading the records, for drivers without `aggregates`. */
 export async function foldRecords(execute: Execute, statement: Aggregate): Promise<Row[]> {
   const { entity, where, groups, measures } = statement;
   const columns = [...groups, ...measures].flatMap(({ column }) => (column === undefined ? [] : [column.name]));

@@ -6,21 +6,21 @@ import type { Driver } from "./driver-port.ts";
 import { type Find, type Insert, isWrite, type ResultOf, type Statement, type Written } from "./statement.ts";
 import { withMiddleware } from "./with-middleware.ts";
 
-/** What a transaction fails with when held inserts could not be stored. Never leaves the gate. */
+/** Thrown when held inserts could not be stored, so that the transaction runs again. It never leaves the gate. */
 export const NOT_HELD: Error = new InternalError("The transaction runs again without holding inserts");
 
 /**
- * The inserts of one transaction that may be stored later (`Insert.later`). They are collected by entity, and each entity's are
- * stored in one statement, before any other statement runs and before the commit. Which of them a database refuses is not
- * known then: the transaction is rolled back and runs again, with each insert where it was asked for.
+ * The deferrable inserts (`Insert.later`) of one transaction. They are collected by entity and stored in one statement
+ * per entity, before any other statement runs and before the commit. If the database refuses one of them, it is not
+ * known which: the transaction is rolled back and runs again, without holding inserts.
  */
 export class HeldInserts {
   /** The transaction's driver, with inserts held. */
   readonly driver: Driver;
   readonly #inner: Driver;
-  /** In the order in which their entities came. */
+  /** In the order in which the entities were first used. */
   #held = new Map<AnyEntity, Map<string, Row>>();
-  /** Records that this transaction has stored since its last change or deletion, as they are stored. */
+  /** Records that this transaction has stored since its last update or deletion, with their stored values. */
   readonly #stored = new Map<string, Row>();
   #storing: Promise<void> = Promise.resolve();
   #isRefused = false;
@@ -31,9 +31,9 @@ export class HeldInserts {
   }
 
   /**
-   * Call when the work is done, or has failed.
-   * @param failure what the work has failed with
-   * @throws NOT_HELD when the work has to run again without holding inserts
+   * Call when the work has finished or failed.
+   * @param failure the error of the work
+   * @throws NOT_HELD when the work must run again without holding inserts
    */
   async settle(failure?: unknown): Promise<void> {
     const isOver = failure !== undefined && !isRefusal(failure);
@@ -50,7 +50,7 @@ export class HeldInserts {
     if (known !== undefined) return known;
     await this.#store();
     if (!isWrite(statement)) return this.#inner.execute(statement);
-    // Inserts and pairs leave the columns of other records as they are.
+    // Inserts and pairs do not change the columns of other records.
     if (statement.kind === "update" || statement.kind === "delete") this.#stored.clear();
     const result = await this.#inner.execute(statement);
     if (statement.kind === "insert")
@@ -67,7 +67,10 @@ export class HeldInserts {
     return { count: rows.length, rows: [] };
   }
 
-  /** Whether a record would be stored before one that it refers to, or with it, or with one of the same id. */
+  /**
+   * Whether a held record would be stored before, or together with, a record that it refers to, or has the same id as
+   * another.
+   */
   #isTooEarly(entity: AnyEntity, row: Row): boolean {
     const values = new Set(Object.entries(row).flatMap(([name, value]) => (name === "id" ? [] : [value])));
     let isStoredNoEarlier = false;
@@ -78,7 +81,7 @@ export class HeldInserts {
     return this.#held.get(entity)?.has(row.id as string) === true;
   }
 
-  /** Whether a record exists, where this transaction has made it and can say; undefined where the database has to. */
+  /** Answers whether a record exists that this transaction has stored; undefined if the database must decide. */
   #find({ entity, where, select, limit = 1, offset = 0, lock, joins }: Find): Row[] | undefined {
     const id = soleId(where);
     const isPlain = select?.join() === "id" && limit > 0 && offset === 0 && !lock && joins === undefined;
@@ -94,7 +97,7 @@ export class HeldInserts {
     if (held.size > 0) {
       this.#held = new Map();
       this.#storing = this.#storing.then(() => this.#insert(held));
-      this.#storing.catch(() => {}); // each statement from now on fails with it
+      this.#storing.catch(() => {}); // every later statement fails with the error
     }
     await this.#storing;
   }
@@ -110,7 +113,7 @@ export class HeldInserts {
   }
 }
 
-/** Whether a database or a rule has refused something, rather than being unable to decide. */
+/** Whether an error is a refusal by the database or a rule, and not a failure. */
 function isRefusal(error: unknown): boolean {
   return isKeelsonError(error) && error.status < 500;
 }
@@ -119,7 +122,7 @@ function keyOf({ name }: AnyEntity, id: unknown): string {
   return `${name} ${id}`;
 }
 
-/** Whether a condition looks at nothing but the record's id: of a record that is not stored yet, the rest may come to differ. */
+/** Whether a condition uses only the record's id: other values of a record that is not stored yet may still differ. */
 function isAboutId(condition: Condition): boolean {
   let isOnly = true;
   visitCondition(condition, (leaf) => {

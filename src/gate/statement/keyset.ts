@@ -16,8 +16,8 @@ import type { SortKey } from "./driver-port.ts";
 import type { Execute, Find } from "./statement.ts";
 
 /**
- * The order with `id` as its last key, so that it is total.
- * @param entity whose hidden columns cannot be keys: a cursor holds the values of its keys
+ * Adds `id` as the last sort key, so that the order is total.
+ * @param entity the entity whose hidden columns cannot be sort keys, since a cursor contains the values of its keys
  * @throws BadRequestError
  */
 export function totalOrder(sort: readonly SortKey[] | undefined, entity?: AnyEntity): readonly SortKey[] {
@@ -27,14 +27,14 @@ export function totalOrder(sort: readonly SortKey[] | undefined, entity?: AnyEnt
   return keys.some((key) => key.field === "id") ? keys : [...keys, { field: "id", direction: "asc" }];
 }
 
-/** The column that a key of an order names. */
+/** The column of a sort key. */
 export function columnOf(entity: AnyEntity, { field, through }: SortKey): ColumnDefinition | undefined {
   const { columns } = through?.at(-1)?.relation.target ?? entity;
   const name = through === undefined ? field : field.slice(field.lastIndexOf(".") + 1);
   return Object.hasOwn(columns, name) ? columns[name] : undefined;
 }
 
-/** A condition on the record that the path of a key leads to. */
+/** Applies a condition to the record at the end of a sort key's path. */
 function along({ through = [] }: SortKey, condition: Condition): Condition {
   return through.reduceRight((inner, { relation, where }) => related(relation, and([where, inner])), condition);
 }
@@ -43,32 +43,32 @@ function signature(order: readonly SortKey[]): string {
   return order.map(({ field, direction }) => (direction === "desc" ? `-${field}` : field)).join(",");
 }
 
-/** In a cursor: the value that the record has in the database. */
+/** In a cursor, stands for the value stored in the database. */
 const STORED = Object.freeze({});
 
-/** Whether a record may have a value that only the database keeps, in a column of an existing table. */
+/** Whether a column of an existing table may store values that records cannot represent. */
 function mayBeStored(column: ColumnDefinition | undefined, { through }: SortKey): boolean {
   return column?.existing === true && column.role !== "id" && through === undefined;
 }
 
-/** Whether a value does not belong to its column's kind: NaN, a time of 24:00, a word that the enum does not have. */
+/** Whether a value is invalid for its column's kind: NaN, a time of 24:00, an undeclared enum value. */
 function isForeign(entity: AnyEntity, key: SortKey, value: unknown): boolean {
   const column = columnOf(entity, key);
   if (value === null || !mayBeStored(column, key) || column?.kind.column.scalar === "DateTime") return false;
   return column?.kind.accepts(value) === false;
 }
 
-/** Whether records may have no value: texts of SQLite that are no datetimes are read as null. */
+/** Whether a column may be null in records: SQLite texts that are not datetimes are read as null. */
 function mayBeNull({ optional, existing, kind }: ColumnDefinition, { through }: SortKey): boolean {
   return optional || through !== undefined || (existing === true && kind.column.scalar === "DateTime");
 }
 
-/** Longer cursors would fit neither a header nor the URL they are sent back in. */
+/** Maximum length of a cursor, which must fit into a header and a URL. */
 const MAX_CURSOR = 2_048;
 
 /**
- * The position of a record in an order, as opaque text. It holds nothing but values the caller was shown or sorted by;
- * undefined when those are too long for a URL.
+ * Encodes the position of a record in an order as opaque text. It contains only values that the caller was shown or
+ * sorted by; undefined when they are too long for a URL.
  */
 export function encodeCursor(order: readonly SortKey[], row: Row, entity?: AnyEntity): string | undefined {
   const values = order.map((key) => {
@@ -82,8 +82,8 @@ export function encodeCursor(order: readonly SortKey[], row: Row, entity?: AnyEn
 }
 
 /**
- * Values of a cursor, one per key of the order.
- * @throws BadRequestError when it was made for another order, or not by Keelson
+ * Decodes the values of a cursor, one per sort key.
+ * @throws BadRequestError when the cursor belongs to another order or was not made by Keelson
  */
 export function decodeCursor(entity: AnyEntity, order: readonly SortKey[], cursor: string): readonly unknown[] {
   const values = readJson(cursor);
@@ -100,12 +100,15 @@ export function decodeCursor(entity: AnyEntity, order: readonly SortKey[], curso
   });
 }
 
-/** The position of a record in an order that depends on the query, such as a rank: how many come before it. */
+/**
+ * Encodes the position of a record in an order that depends on the query, such as a rank: the number of preceding
+ * records.
+ */
 export function encodeOffset(order: readonly SortKey[], offset: number): string {
   return Buffer.from(JSON.stringify([signature(order), offset])).toString("base64url");
 }
 
-/** @param most records that may be skipped @throws BadRequestError */
+/** @param most the maximum number of records to skip @throws BadRequestError */
 export function decodeOffset(order: readonly SortKey[], cursor: string, most: number): number {
   const values = readJson(cursor);
   const offset: unknown = Array.isArray(values) && values[0] === signature(order) ? values[1] : undefined;
@@ -125,9 +128,9 @@ function readJson(cursor: string): unknown {
 }
 
 /**
- * Records strictly after a position. Null sorts as the smallest value.
- * @param within The condition of the list: a record outside of it says nothing of what the database keeps of its
- *   values. @default any record
+ * The condition of records strictly after a position. Null sorts as the smallest value.
+ * @param within the condition of the list; values of records outside the list are not read from the database. @default
+ *   any record
  */
 export function keysetCondition(
   entity: AnyEntity,
@@ -170,10 +173,10 @@ export function keysetCondition(
   return or(branches);
 }
 
-/** Bytes of a batch at most. */
+/** Maximum size of a batch in bytes. */
 const BATCH_BYTES = 8_388_608;
 
-/** The records of a `find` in batches: one page after another, by keyset. */
+/** Yields the records of a `find` in batches, page by page, by keyset. */
 export async function* streamByKeyset(execute: Execute, find: Find, batchSize = 1_000): AsyncIterable<Row[]> {
   const { entity, select, where } = find;
   const order = totalOrder(find.sort);
@@ -187,7 +190,7 @@ export async function* streamByKeyset(execute: Execute, find: Find, batchSize = 
     const rows = await execute({ ...page, sort: order, limit, select: columns, bytes });
     const last = rows.at(-1);
     if (last === undefined) return;
-    // Before the rows are handed over, since later changes of the rows must not move the position.
+    // Read before the rows are yielded, since the consumer may change them.
     const position = order.map(({ field }) => last[field] ?? null);
     for (const field of extra) for (const row of rows) delete row[field];
     yield rows;

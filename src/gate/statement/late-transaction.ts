@@ -3,17 +3,20 @@ import type { Driver } from "./driver-port.ts";
 import { isRead, type ResultOf, type Statement, type Written } from "./statement.ts";
 import { withMiddleware } from "./with-middleware.ts";
 
-/** What a late transaction takes. */
+/** The work of a late transaction. */
 export interface LateTransaction<T> {
-  /** Runs on a driver; again, on that of a new transaction, when the database rolled back and the driver tries again. */
+  /**
+   * Runs with a driver. Runs again, with the driver of a new transaction, if the database rolled back and the driver
+   * retries.
+   */
   readonly work: (driver: Driver, isLate: boolean) => Promise<T>;
-  /** Stands around the transaction, from before it begins until it has ended. @default nothing does */
+  /** Wraps the transaction, from before it begins until it has ended. @default no wrapper */
   readonly around?: ((transaction: () => Promise<T>) => Promise<T>) | undefined;
 }
 
 /**
- * Runs work in a transaction that begins with its first write, or with the first transaction inside it. Reads before that go
- * to the database as they would without a transaction, so that work which waits for something else first holds nothing.
+ * Runs work in a transaction that begins with its first write or with the first inner transaction. Earlier reads run
+ * outside a transaction, so that work which has to wait first holds no locks.
  */
 export async function lateTransaction<T>(
   base: Driver,
@@ -58,24 +61,24 @@ export async function lateTransaction<T>(
     },
   );
   const outcome = Promise.resolve().then(() => work(late, true));
-  await Promise.race([outcome, failed]).catch(() => {}); // the transaction says how it ended
+  await Promise.race([outcome, failed]).catch(() => {}); // the result of the transaction is used instead
   isOver = true;
   return ended ?? outcome;
 }
 
-/** Work that waits until the outermost transaction commits. @typeParam S The scope outside all transactions */
+/** Work that runs after the outermost transaction has committed. @typeParam S the scope outside all transactions */
 type AfterCommit<S> = (outermost: S) => Promise<void>;
 
 /**
- * A transaction that is under way, and all that joins it. Joined work cannot be rolled back alone: when it fails after
- * it has written something, the whole transaction fails with its error, also where that error is caught on the way.
+ * An open transaction and the work that joins it. Joined work cannot be rolled back alone: if it fails after a write,
+ * the whole transaction fails with its error, even if code catches that error.
  */
 export class OpenTransaction<S> {
   readonly afterCommit: AfterCommit<S>[] = [];
   #writes = 0;
   #failure: { readonly error: unknown } | undefined;
 
-  /** The driver of the transaction, whose writes are noticed. */
+  /** Wraps the driver of the transaction to count its writes. */
   watch(driver: Driver): Driver {
     return withMiddleware(
       driver,
@@ -99,7 +102,7 @@ export class OpenTransaction<S> {
     }
   }
 
-  /** @throws what failed after it had written something */
+  /** @throws the error of joined work that failed after a write */
   assertWhole(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }

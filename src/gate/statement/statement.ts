@@ -18,48 +18,50 @@ export interface Find {
   /** @default 0 */
   readonly offset?: number | undefined;
   /**
-   * At most so many records for each value of a column, the first ones in the order. A driver may ignore it: what it reads
-   * besides is left out. @default any number
+   * Limits the number of records per value of a column to the first ones in the order. A driver may return more; they
+   * are then left out.
+   * @default no limit
    */
   readonly perParent?: { readonly column: string; readonly limit: number } | undefined;
-  /** What the key `_rank` of the order counts: the weights of the conditions that a record meets. @default no such key */
+  /** The conditions whose weights are added up for the sort key `_rank`. @default no such key */
   readonly rank?: readonly Ranked[] | undefined;
   /**
-   * Bytes that the records may have. Records that do not fit are not read: the driver asks `take` how many fit, which also
-   * notes that some were left out. A driver that ignores it holds as many bytes in memory as the records have.
-   * @default any number
+   * The size limit of the records in bytes. Records that do not fit are not read: the driver calls `take` for the
+   * number that fits, which also notes that some were left out. A driver that ignores it holds all records in memory.
+   * @default no limit
    */
   readonly bytes?: ByteBudget | undefined;
   /**
-   * The columns that count for `bytes`: how many records fit must not depend on the others. @default all that are read
+   * The columns that count for `bytes`: the number of records that fit must not depend on other columns.
+   * @default all columns that are read
    */
   readonly counted?: ReadonlySet<string> | undefined;
-  /** Relations to read along; only for drivers with the capability `joins`. @default no relations */
+  /** Related records to read with the records; only for drivers with the capability `joins`. @default no relations */
   readonly joins?: readonly JoinedFind[] | undefined;
   /**
-   * Whether datetimes may be ISO 8601 texts, as in JSON, for callers that only write the records out. Converting texts
-   * to dates and back is a good part of the cost of a list. @default false
+   * Whether datetimes may be ISO 8601 texts, as in JSON, for callers that only serialize the records. Converting texts
+   * to dates and back is a large part of the cost of a list. @default false
    */
   readonly textMoments?: boolean | undefined;
   /**
-   * Locks the record until the transaction is over, so that only this transaction changes it. The condition names one id,
-   * and is decided after the lock is held. With `"delete"`, no record that refers to it is stored meanwhile either, where the
-   * database has such a lock, and a condition on related records is decided once all is locked that a deletion would wait for:
-   * pairs, and records that it changes or deletes as well. @default false
+   * Locks the record until the transaction ends, so that only this transaction can change it. The condition contains
+   * one id and is evaluated after the lock is acquired. With `"delete"`, no record that refers to it can be stored
+   * meanwhile either, if the database has such a lock, and a condition on related records is evaluated once everything
+   * is locked that a deletion would wait for: pairs, and records that it changes or deletes. @default false
    */
   readonly lock?: boolean | "delete" | undefined;
 }
 
-/** What a condition that a record meets counts for its rank. */
+/** A condition and the weight that it adds to the rank of a record that meets it. */
 export interface Ranked {
   readonly where: Condition;
   readonly weight: number;
 }
 
-/** A belongsTo relation whose record is read along: each row has it, or null, under the relation's name. */
+/** A belongsTo relation whose record is read with each row: it is stored under the relation's name, or null. */
 export interface JoinedFind {
   readonly relation: ResolvedRelation;
-  /** A related record that does not meet it is null. */
+  /** Related records that do not meet it are null. */
   readonly where: Condition;
 }
 
@@ -68,44 +70,45 @@ export interface Count {
   readonly kind: "count";
   readonly entity: AnyEntity;
   readonly where: Condition;
-  /** Where counting may stop; a driver that ignores it goes on. @default at the end */
+  /** The number at which counting may stop; a driver may ignore it. @default no limit */
   readonly most?: number | undefined;
 }
 
-/** Stores complete records, ids included: all or nothing. */
+/** Stores complete records including ids, all or nothing. */
 export interface Insert {
   readonly kind: "insert";
   readonly entity: AnyEntity;
   readonly rows: readonly Row[];
   /**
-   * Condition on the one new record and on the database as it is without it, decided in the statement that stores it: a
-   * relation of the record leads to records that are already stored, and no stored record refers to it. When it does
-   * not hold, nothing is stored, no constraint is looked at, and the count is 0. Only for drivers with the capability
+   * A condition on the single new record and on the database without it, evaluated in the statement that stores the
+   * record: relations of the record lead to stored records, and no stored record refers to it. If it does not hold,
+   * nothing is stored, no constraint is checked, and the count is 0. Only for drivers with the capability
    * `conditionalInserts`. @default no condition
    */
   readonly where?: Condition | undefined;
   /** Whether the stored record is returned; for one row. @default false */
   readonly returning?: boolean | undefined;
   /**
-   * Whether the rows, which have ids, may be stored by a later statement of the transaction, which then fails in its place.
-   * Drivers store them at once. @default false
+   * Whether the rows, which have ids, may be stored by a later statement of the transaction, which then fails instead
+   * of this one. Drivers store them immediately. @default false
    */
   readonly later?: boolean | undefined;
 }
 
 /**
- * Changes the records that match. Data has no id. An entity's version is counted up; a version in the data is ignored.
+ * Updates the matching records. Data contains no id. The entity's version is incremented; a version in the data is
+ * ignored.
  */
 export interface Update {
   readonly kind: "update";
   readonly entity: AnyEntity;
   readonly where: Condition;
   readonly data: Row;
-  /** Whether the changed record is returned; for a condition that names one id. @default false */
+  /** Whether the updated record is returned; for a condition with one id. @default false */
   readonly returning?: boolean | undefined;
 }
 
-/** Deletes the records that match. */
+/** Deletes the matching records. */
 export interface Delete {
   readonly kind: "delete";
   readonly entity: AnyEntity;
@@ -120,34 +123,34 @@ export interface FindPairs {
   readonly ids: readonly string[];
   /** Condition on the records at the other end. */
   readonly where: Condition;
-  /** Pairs at most; when there are more, the driver chooses which. @default all */
+  /** Maximum number of pairs; when there are more, the driver chooses which to return. @default all */
   readonly limit?: number | undefined;
 }
 
-/** Adds pairs ("link"), where those that exist stay, or removes them ("unlink"), where those that do not exist are ignored. */
+/** Adds pairs ("link"; existing pairs are kept) or removes them ("unlink"; missing pairs are ignored). */
 export interface ChangePairs {
   readonly kind: "link" | "unlink";
   readonly relation: ResolvedRelation;
   /** The source of the pairs. */
   readonly id: string;
-  /** Each once. */
+  /** Without duplicates. */
   readonly targets: readonly string[];
 }
 
 /** All statements of the driver port. */
 export type Statement = Find | Count | Aggregate | Insert | Update | Delete | FindPairs | ChangePairs;
 
-/** A pair of a manyToMany relation, as one side sees it. */
+/** A pair of a manyToMany relation, seen from one side. */
 export interface Pair {
   readonly source: string;
   readonly target: string;
 }
 
-/** What a statement wrote. */
+/** The result of a write. */
 export interface Written {
-  /** How many records. */
+  /** The number of records written. */
   readonly count: number;
-  /** The record, where the statement requested it and wrote one. */
+  /** The written record, if the statement requested it. */
   readonly rows: readonly Row[];
 }
 
@@ -165,17 +168,17 @@ export type ResultOf<S extends Statement> = S extends Find | Aggregate
 /** Runs a statement. */
 export type Execute = <S extends Statement>(statement: S) => Promise<ResultOf<S>>;
 
-/** The entity that a statement is about: the source of pairs. */
+/** The entity of a statement; for pairs, the source. */
 export function entityOf(statement: Statement): AnyEntity {
   return "entity" in statement ? statement.entity : statement.relation.source;
 }
 
-/** Whether a statement may change something. */
+/** Whether a statement may change records. */
 export function isWrite(statement: Statement): statement is Insert | Update | Delete | ChangePairs {
   return statement.kind !== "find" && !isRead(statement);
 }
 
-/** Whether a statement changes nothing and locks nothing. */
+/** Whether a statement neither changes nor locks records. */
 export function isRead(statement: Statement): boolean {
   switch (statement.kind) {
     case "find":

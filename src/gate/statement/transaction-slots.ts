@@ -1,20 +1,20 @@
 import type { Driver } from "./driver-port.ts";
 
 /**
- * Lets a number of transactions be open at the same time; others wait. Callers take turns, so that none waits for all that
- * another one has begun.
- * @param caller whose transaction it is @default all together are one
+ * Limits the number of transactions that are open at the same time; others wait. Callers take turns, so that a caller
+ * does not wait for all transactions of another one.
+ * @param caller the caller of the transaction @default all transactions share one turn
  */
 export type TransactionSlots = <T>(transaction: () => Promise<T>, caller?: string) => Promise<T>;
 
-/** Where the driver does not know how many connections it has. */
+/** The limit if the driver does not know its number of connections. */
 const UNKNOWN = 4;
 
-/** @param given how many at most @default half of the driver's connections */
+/** @param given the limit @default half of the driver's connections */
 export function transactionSlots({ capabilities }: Driver, given?: number): TransactionSlots {
   const { transactions } = capabilities;
   const most = given ?? (transactions === undefined ? UNKNOWN : Math.max(1, Math.floor(transactions / 2)));
-  /** By caller, in the order of their turns. */
+  /** Waiting transactions by caller, in the order of their turns. */
   const waiting = new Map<string, (() => void)[]>();
   let open = 0;
 
@@ -30,7 +30,7 @@ export function transactionSlots({ capabilities }: Driver, given?: number): Tran
     for (const [caller, own] of waiting) {
       waiting.delete(caller);
       const begin = own.shift();
-      if (own.length > 0) waiting.set(caller, own); // behind the others
+      if (own.length > 0) waiting.set(caller, own); // after the other callers
       return begin;
     }
     return undefined;
@@ -38,7 +38,7 @@ export function transactionSlots({ capabilities }: Driver, given?: number): Tran
 
   return async (transaction, caller = "") => {
     if (open < most) open += 1;
-    else await wait(caller); // given the place of one that ends
+    else await wait(caller); // takes the slot of a transaction that ends
     try {
       return await transaction();
     } finally {

@@ -6,27 +6,27 @@ import type { Driver, DriverCapabilities, DriverPort } from "./driver-port.ts";
 import type { Execute, ResultOf, Statement } from "./statement.ts";
 
 /**
- * Stands around every statement of a driver, those of its transactions included. It may change the statement or its
- * result, run other statements, or return a result itself.
- * @param next runs a statement on the driver inside
- * @param inner the driver inside; for statements of a transaction, that of the transaction
+ * Wraps every statement of a driver, including those of its transactions. It may change the statement or its result,
+ * run other statements, or return a result itself.
+ * @param next runs a statement on the inner driver
+ * @param inner the inner driver; for statements of a transaction, the driver of the transaction
  */
 export type Middleware = (statement: Statement, next: Execute, inner: Driver) => Promise<ResultOf<Statement>>;
 
-/** What a driver with a middleware does itself, instead of the driver inside. */
+/** Members that replace those of the inner driver. */
 export interface MiddlewareOptions extends Partial<Omit<DriverPort, "capabilities">> {
-  /** Capabilities that replace those of the driver inside. @default no changes */
+  /** Capabilities that replace those of the inner driver. @default no changes */
   readonly capabilities?: Partial<DriverCapabilities>;
   /**
-   * Whether the middleware treats records that are read along as it treats others, or only observes. If not, the driver has no
-   * `joins`: such records are read by statements of their own, so that they do not pass the middleware by. @default false
+   * Whether the middleware treats joined records like others, or only observes. Otherwise the driver has no `joins`:
+   * such records are read by separate statements, so that they also pass through the middleware. @default false
    */
   readonly joins?: boolean;
-  /** The entities it serves. @default those of the driver inside */
+  /** The entities it serves. @default those of the inner driver */
   readonly model?: EntityModel;
 }
 
-/** A driver with a middleware around it. */
+/** Wraps a driver with a middleware. */
 export function withMiddleware(
   inner: Driver,
   middleware: Middleware,
@@ -62,9 +62,9 @@ function withoutJoins(statement: Statement): Statement {
 }
 
 /**
- * A statement that applies only to records which also meet a condition. An insert stays as it is. For pairs the condition
- * is about the records at the other end; those that are added or removed stay as they are.
- * @param where on the statement's entity; for pairs, on the other end's
+ * Adds a condition to a statement. Inserts are returned unchanged. For pairs the condition applies to the records at
+ * the other end; statements that add or remove pairs are returned unchanged.
+ * @param where a condition on the statement's entity; for pairs, on that of the other end
  */
 export function narrowed(statement: Statement, where: Where, model: EntityModel): Statement {
   if (!("where" in statement) || statement.kind === "insert") return statement;
@@ -72,7 +72,7 @@ export function narrowed(statement: Statement, where: Where, model: EntityModel)
   return { ...statement, where: and([statement.where as Condition, compileWhere(model, entity, where)]) } as Statement;
 }
 
-/** Capabilities with others in place of some. A driver may know one only once it is connected: getters stay getters. */
+/** Replaces some capabilities. Getters are kept, since a driver may know a capability only once it is connected. */
 export function withCapabilities(
   capabilities: DriverCapabilities,
   others: Partial<DriverCapabilities>,

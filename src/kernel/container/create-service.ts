@@ -6,7 +6,7 @@ import {
   type ServiceOptions,
 } from "./service-container.ts";
 
-/** A service as data, for `container.register(definition)`. */
+/** A service definition for `container.register(definition)`. */
 export interface ServiceDefinition<T> {
   readonly id: string;
   readonly factory: ServiceFactory<T>;
@@ -68,7 +68,7 @@ export function lazyService<T>(idOrFactory: string | ServiceFactory<T>): LazySer
 
 let current: ServiceContainer | undefined;
 
-/** The process-wide container, made on first use. Apps have containers of their own. */
+/** The process-wide container, created on first use. Apps have their own containers. */
 export function getGlobalContainer(): ServiceContainer {
   current ??= new ServiceContainer();
   return current;
@@ -79,7 +79,7 @@ export function setGlobalContainer(container: ServiceContainer): void {
   current = container;
 }
 
-/** Forgets the process-wide container without closing it. */
+/** Removes the process-wide container without closing it. */
 export function clearGlobalContainer(): void {
   current = undefined;
 }

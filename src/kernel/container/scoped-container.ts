@@ -7,7 +7,7 @@ import {
   serviceId,
 } from "./service-container.ts";
 
-/** What a scope needs of its parent. */
+/** The parent of a scope. */
 export interface ServiceSource {
   has(id: string): boolean;
   resolveIn<T>(id: string, scope: ServiceScope | undefined): T;
@@ -16,7 +16,7 @@ export interface ServiceSource {
 /** Values of a scope by name. */
 export type ScopeValues = ServiceScope["values"];
 
-/** Values that were set, before those that the scope came with. */
+/** Values set on the scope; they take precedence over the scope's initial values. */
 class Values implements ScopeValues {
   readonly #given: ScopeValues;
   #set: Map<string, unknown> | undefined;
@@ -36,19 +36,19 @@ class Values implements ScopeValues {
   }
 }
 
-/** Values and services of one request: the scope first, then its parent. */
+/** Values and services of one request; the scope's own take precedence over the parent's. */
 export class ScopedContainer {
   readonly #parent: ServiceSource;
   readonly #values: Values;
   readonly #instances = new Map<string, unknown>();
 
-  /** @param values looked up again on each access, not copied */
+  /** @param values not copied; looked up on each access */
   constructor(parent: ServiceSource, values: ScopeValues) {
     this.#parent = parent;
     this.#values = new Values(values);
   }
 
-  /** Whether it has made services that want to be closed. */
+  /** Whether it has created services that may need closing. */
   get isUsed(): boolean {
     return this.#instances.size > 0;
   }
@@ -63,7 +63,7 @@ export class ScopedContainer {
     return this.#values.has(id) || this.#parent.has(id);
   }
 
-  /** A value of the scope, or a service of the parent; "scoped" services are made once per scope. */
+  /** Returns a value of the scope, or a service of the parent; "scoped" services are created once per scope. */
   resolve<T = unknown>(name: ServiceName<T>): T {
     const id = serviceId(name);
     if (this.#values.has(id)) return this.#values.get(id) as T;
@@ -74,12 +74,12 @@ export class ScopedContainer {
     return await this.resolve<T | Promise<T>>(serviceId(name));
   }
 
-  /** The driver that "scoped" factories see. */
+  /** Sets the driver passed to "scoped" factories. */
   setDriver(driver: unknown): void {
     this.#values.set("driver", driver);
   }
 
-  /** What factories of this scope are given. */
+  /** The context passed to factories of this scope. */
   getContext(): ServiceContext {
     return {
       resolve: <T>(name: ServiceName<T>) => this.resolve<T>(name),
@@ -88,13 +88,13 @@ export class ScopedContainer {
     };
   }
 
-  /** Closes the "scoped" services it made, last in, first out; all are attempted. */
+  /** Closes its "scoped" services, last in, first out; all are attempted. */
   dispose(): Promise<void> {
     return closeAll(this.#instances);
   }
 }
 
-/** A scope over a container, with values such as `currentUser` or `requestId`. */
+/** Creates a scope of a container, with values such as `currentUser` or `requestId`. */
 export function createScope(
   container: ServiceContainer,
   values: Readonly<Record<string, unknown>> = {},

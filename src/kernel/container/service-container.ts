@@ -2,15 +2,15 @@ import { ConfigurationError } from "../../entity/base/keelson-error.ts";
 import { isPromiseLike } from "../async/promises.ts";
 import { type DependencyContainer, emptyContainer } from "./tsyringe.ts";
 
-/** A service that is being made, and the services whose factories requested it. */
+/** A service that is being created, and the services whose factories requested it. */
 type Making = { readonly id: string; readonly askedBy: Set<Making> };
 
-/** What is being made, by the promise that a cache holds of it. */
+/** Services that are being created, by their cached promise. */
 const PENDING = new WeakMap<object, Making>();
 
 /**
- * Ids from a service that waits for another one, directly or through others, down to that one; empty when it does not
- * wait.
+ * The ids on the path from `from`, which directly or indirectly waits for `id`, to `id`; empty when it does not wait
+ * for it.
  */
 function wayTo({ id, askedBy }: Making, from: string): readonly string[] {
   if (id === from) return [id];
@@ -19,11 +19,12 @@ function wayTo({ id, askedBy }: Making, from: string): readonly string[] {
 }
 
 /**
- * How long an instance lives: with the container, never (a new one per resolve), or with the scope that requests it.
+ * The lifetime of an instance: that of the container, none (a new instance per `resolve`), or that of the scope that
+ * requests it.
  */
 export type ServiceLifecycle = "singleton" | "transient" | "scoped";
 
-/** What a factory may ask for. */
+/** The context of a factory. */
 export interface ServiceContext {
   resolve<T = unknown>(name: ServiceName<T>): T;
   resolveAsync<T = unknown>(name: ServiceName<T>): Promise<T>;
@@ -33,32 +34,32 @@ export interface ServiceContext {
 
 declare const kService: unique symbol;
 
-/** The name of a service, with the type of what is found under it. Made by `token`. */
+/** The name of a service, with the service's type. Made by `token`. */
 export interface ServiceToken<T> {
   readonly id: string;
   readonly [kService]?: T;
 }
 
-/** A service by its name or its token. */
+/** The name or the token of a service. */
 export type ServiceName<T = unknown> = string | ServiceToken<T>;
 
 /**
- * A typed name for a service, or for a hook: `export const Mailer = token<Mailer>("acme.mailer")`.
- * @param id unique in an app; tokens with one id mean one service
+ * Makes a typed name for a service or a hook: `export const Mailer = token<Mailer>("acme.mailer")`.
+ * @param id unique in an app; tokens with the same id name the same service
  */
 export function token<T>(id: string): ServiceToken<T> {
   return Object.freeze({ id });
 }
 
-/** The id behind the name of a service. */
+/** The id of a service name. */
 export function serviceId(name: ServiceName): string {
   return typeof name === "string" ? name : name.id;
 }
 
-/** Makes a service, given what it depends on. */
+/** Creates a service; it resolves its dependencies from the context. */
 export type ServiceFactory<T = unknown> = (context: ServiceContext) => T;
 
-/** How a service is registered. */
+/** Options for registering a service. */
 export interface ServiceOptions {
   /** @default "singleton" */
   readonly lifecycle?: ServiceLifecycle | undefined;
@@ -70,23 +71,26 @@ interface Registration {
   readonly tags: readonly string[];
 }
 
-/** What a scope shows to the services that are made in it. */
+/** The values and instances of a scope. */
 export interface ServiceScope {
   readonly values: Pick<ReadonlyMap<string, unknown>, "has" | "get">;
-  /** The "scoped" services it made, those that finished last at the end. */
+  /** The "scoped" services it created, in the order in which their creation finished. */
   readonly instances: Map<string, unknown>;
 }
 
 class Container {
   readonly #tokens: DependencyContainer = emptyContainer();
   readonly #registrations = new Map<string, Registration>();
-  /** What factories made, the last to finish at the end; tsyringe forgets it, so this class closes it. */
+  /**
+   * Created instances, in the order in which their creation finished. tsyringe does not track them, so this class
+   * closes them.
+   */
   readonly #instances = new Map<string, unknown>();
   #driver: unknown;
 
   /**
    * Registers a service.
-   * @throws ConfigurationError when the id is taken: tsyringe would silently let the last one win
+   * @throws ConfigurationError when the id is already registered: tsyringe would silently use the last registration
    */
   register<T>(
     id: string | { readonly id: string; readonly factory: ServiceFactory<T>; readonly options?: ServiceOptions },
@@ -102,7 +106,7 @@ class Container {
     return this;
   }
 
-  /** Registers a finished instance; the container does not close it. */
+  /** Registers an existing instance; the container does not close it. */
   registerInstance<T>(id: string, instance: T, options: Pick<ServiceOptions, "tags"> = {}): this {
     return this.register(id, () => instance, { ...options, lifecycle: "transient" });
   }
@@ -112,19 +116,23 @@ class Container {
   }
 
   /**
-   * The service, created on first use.
-   * @throws ConfigurationError when it is not registered, or when factories form a circle (printed as a -> b -> a)
+   * Returns the service, creating it on first use.
+   * @throws ConfigurationError when it is not registered, or when factories depend on each other in a circle (printed
+   *   as a -> b -> a)
    */
   resolve<T = unknown>(name: ServiceName<T>): T {
     return this.resolveIn<T>(serviceId(name));
   }
 
-  /** As `resolve`, for factories that return a promise; concurrent callers share one. */
+  /** Like `resolve`, for factories that return a promise; concurrent callers share one instance. */
   async resolveAsync<T = unknown>(name: ServiceName<T>): Promise<T> {
     return await this.resolveIn<T | Promise<T>>(serviceId(name));
   }
 
-  /** @internal The scope goes first and keeps "scoped" instances; `by` is the service whose factory requests it. */
+  /**
+   * @internal The scope's values take precedence; it keeps "scoped" instances. `by` is the service whose factory
+   *   requests it.
+   */
   resolveIn<T>(id: string, scope?: ServiceScope, by?: Making): T {
     if (scope?.values.has(id)) return scope.values.get(id) as T;
     const registration = this.#registrations.get(id);
@@ -133,7 +141,7 @@ class Container {
     const cache = lifecycle === "singleton" ? this.#instances : lifecycle === "scoped" ? scope?.instances : undefined;
     const known = cache?.get(id);
     const pending = PENDING.get(known as object);
-    // In a circle, an unfinished service would wait for itself for ever; a finished one may be used.
+    // In a circle, an unfinished service would wait for itself forever; a finished one may be used.
     if (cache?.has(id) && pending === undefined) return known as T;
     const waiting = by === undefined ? [] : wayTo(by, id);
     if (waiting.length > 0)
@@ -161,25 +169,28 @@ class Container {
     return [...this.#registrations.keys()];
   }
 
-  /** The driver that factories see. */
+  /** Sets the driver passed to factories. */
   setDriver(driver: unknown): void {
     this.#driver = driver;
   }
 
-  /** Makes all singletons. */
+  /** Creates all singletons. */
   async initializeAll(): Promise<void> {
     for (const [id, { lifecycle }] of this.#registrations) if (lifecycle === "singleton") await this.resolveAsync(id);
   }
 
-  /** Closes what factories made (`dispose`, `close` or the disposal symbols), last in, first out; all are attempted. */
+  /** Closes created instances (`dispose`, `close` or the disposal symbols), last in, first out; all are attempted. */
   async dispose(): Promise<void> {
     await closeAll(this.#instances);
   }
 }
 
-/** Keeps what a factory made: a promise until it settles, then its value, or nothing, so that it may be tried again. */
+/**
+ * Caches the result of a factory. A promise is replaced by its value, or removed if it rejects, so that creation can be
+ * retried.
+ */
 function keep(cache: Map<string, unknown>, making: Making, made: unknown): unknown {
-  const kept = isPromiseLike(made) ? Promise.resolve(made) : made; // once: each `then` of a thenable may start it again
+  const kept = isPromiseLike(made) ? Promise.resolve(made) : made; // once: each `then` may run a thenable again
   cache.set(making.id, kept);
   const forget = (): boolean => cache.get(making.id) === kept && cache.delete(making.id);
   if (!(kept instanceof Promise)) return kept;
@@ -190,15 +201,15 @@ function keep(cache: Map<string, unknown>, making: Making, made: unknown): unkno
 
 /** Named services with lifecycles. A facade over tsyringe without decorators; usable with and without `new`. */
 export type ServiceContainer = Container;
-/** Services by name, made on first use; callable with and without `new`. */
+/** Services by name, created on first use; callable with and without `new`. */
 export const ServiceContainer: typeof Container & (() => Container) = new Proxy(Container, {
   apply: (target) => new target(),
 }) as typeof Container & (() => Container);
 
-/** Something a container made and closes again. */
+/** An instance that a container can close. */
 type Closable = { [K in "dispose" | "close" | typeof Symbol.asyncDispose | typeof Symbol.dispose]?: () => unknown };
 
-/** Closes instances, last in, first out; all are attempted. A factory that failed has left nothing to close. */
+/** Closes instances, last in, first out; all are attempted. Failed factories are skipped. */
 export async function closeAll(instances: Map<string, unknown>): Promise<void> {
   const failures: unknown[] = [];
   for (const made of [...new Set(instances.values())].reverse()) {

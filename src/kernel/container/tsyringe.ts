@@ -1,8 +1,8 @@
-// tsyringe throws on import unless reflect-metadata came first; this is the only file that imports either.
+// tsyringe throws on import unless reflect-metadata is imported first; only this file imports either.
 import "reflect-metadata";
 import { container, type DependencyContainer } from "tsyringe";
 
-/** An empty tsyringe container that shares nothing with others. */
+/** An empty tsyringe container that shares nothing with other containers. */
 export function emptyContainer(): DependencyContainer {
   return container.createChildContainer();
 }

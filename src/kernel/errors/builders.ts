@@ -10,11 +10,11 @@ import {
   type ValidationIssue,
 } from "./errors.ts";
 
-/** 404. Builders return errors, so `throw notFoundError()` works (spec section 7). */
+/** 404. Builders return errors, so use `throw notFoundError()` (spec section 7). */
 export function notFoundError(message?: string, options?: KeelsonErrorOptions): EntityNotFoundError {
   return new EntityNotFoundError(message, options);
 }
-/** 400 with messages per field, full issues, or texts about the data as a whole. */
+/** 400 with messages by field, full issues, or messages for the data as a whole. */
 export function validationError(
   errors: FieldErrors | readonly (ValidationIssue | string)[],
   message?: string,
@@ -29,7 +29,7 @@ export function unauthorizedError(message?: string, options?: KeelsonErrorOption
 export function forbiddenError(message?: string, options?: KeelsonErrorOptions): AuthorizationError {
   return new AuthorizationError(message, options);
 }
-/** 409; `fields` name what is already taken. */
+/** 409; `fields` are the columns whose values are already taken. */
 export function conflictError(
   message?: string,
   options?: KeelsonErrorOptions & { fields?: readonly string[] },

@@ -1,30 +1,30 @@
 import { ConfigurationError, KeelsonError, type KeelsonErrorOptions } from "../../entity/base/keelson-error.ts";
 
-/** Messages per field; the first one per field is shown at the field. */
+/** Error messages by field. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
-/** One problem with one place of the input. */
+/** One problem at one path of the input. */
 export interface ValidationIssue {
   readonly path: readonly (string | number)[];
   readonly code: string;
   readonly message: string;
 }
 
-/** No such entity, record or route; 404 (spec section 7). */
+/** The entity, record or route does not exist; 404 (spec section 7). */
 export class EntityNotFoundError extends KeelsonError {
   constructor(message = "Not found", options?: KeelsonErrorOptions) {
     super("NOT_FOUND", 404, message, options);
   }
 }
 
-/** The request is wrong as a whole (a parameter, the path, the body's form); 400. */
+/** The request as a whole is invalid (a parameter, the path, the body's format); 400. */
 export class BadRequestError extends KeelsonError {
   constructor(message: string, options?: KeelsonErrorOptions) {
     super("BAD_REQUEST", 400, message, options);
   }
 }
 
-/** A text is about the data as a whole. @throws ConfigurationError */
+/** Texts become issues of the data as a whole. @throws ConfigurationError */
 function toIssue(issue: ValidationIssue | string): ValidationIssue {
   if (typeof issue === "string") return { path: [], code: "custom", message: issue };
   if (Array.isArray(issue?.path)) return issue;
@@ -33,7 +33,7 @@ function toIssue(issue: ValidationIssue | string): ValidationIssue {
   );
 }
 
-/** The input's values are wrong; 400 with `errors` per field and `issues` in full (spec section 7). */
+/** Values of the input are invalid; 400 with `errors` by field and `issues` in full (spec section 7). */
 export class ValidationFailedError extends KeelsonError {
   readonly errors: FieldErrors;
   readonly issues: readonly ValidationIssue[];
@@ -101,7 +101,7 @@ export class ConflictError extends KeelsonError {
 }
 
 /**
- * The record has changed since a rule or a validator saw it; 409. The gate retries a few times before it throws this.
+ * The record has changed since a rule or a validator read it; 409. The gate retries a few times before it throws this.
  */
 export class RecordChangedError extends ConflictError {
   constructor() {
@@ -109,7 +109,7 @@ export class RecordChangedError extends ConflictError {
   }
 }
 
-/** Other records still point to this one; 409. */
+/** Other records still refer to this one; 409. */
 export class ReferencedError extends ConflictError {
   constructor(message = "Other records still refer to this one", options?: KeelsonErrorOptions) {
     super(message, { ...options, code: "REFERENCED" });
@@ -123,7 +123,7 @@ export class PreconditionFailedError extends KeelsonError {
   }
 }
 
-/** The request has to name the version of the record (RFC 6585); 428. */
+/** The request must contain the record's version (RFC 6585); 428. */
 export class PreconditionRequiredError extends KeelsonError {
   constructor(message = 'The request needs "If-Match" with the record\'s version', options?: KeelsonErrorOptions) {
     super("PRECONDITION_REQUIRED", 428, message, options);
@@ -158,7 +158,7 @@ export class PluginError extends KeelsonError {
   }
 }
 
-/** The database refused or failed; 500 (spec section 7). Never carries the database's own text. */
+/** The database refused a statement or failed; 500 (spec section 7). Never contains the database's own message. */
 export class DatabaseError extends KeelsonError {
   constructor(
     message = "The database could not do this",
@@ -168,14 +168,15 @@ export class DatabaseError extends KeelsonError {
   }
 }
 
-/** Why a stored value could not be decrypted. */
+/** The reason why a stored value could not be decrypted. */
 export type DecryptionFailure = "malformed" | "unknown-key" | "no-context" | "refused";
 
-/** A stored value cannot be decrypted; 500. Its text names no value and no key, and is for the log. */
+/** A stored value cannot be decrypted; 500. The message contains no value and no key, and is only logged. */
 export class DecryptionError extends KeelsonError {
   /**
    * "malformed": not an encrypted value; "unknown-key": its key is not registered; "no-context": its key binds values
-   * to their place, and the call did not name it; "refused": changed, moved, or of another key.
+   * to their location, which the call did not pass; "refused": the value was changed, moved, or encrypted with another
+   * key.
    */
   readonly reason: DecryptionFailure;
 
@@ -188,7 +189,7 @@ export class DecryptionError extends KeelsonError {
   }
 }
 
-/** The database, or something it needs, cannot be reached now; 503 with `Retry-After`. */
+/** The database, or a service it depends on, is currently unreachable; 503 with `Retry-After`. */
 export class DatabaseUnavailableError extends DatabaseError {
   constructor(message = "The database is not available", options: KeelsonErrorOptions = {}) {
     super(message, { headers: { "retry-after": "2" }, ...options, code: "DATABASE_UNAVAILABLE", status: 503 });
@@ -210,7 +211,7 @@ export class InternalError extends KeelsonError {
 }
 
 /**
- * The condition of a create does not hold; nothing was stored. Drivers throw it, and the gate translates it: see
+ * The condition of a create does not hold; nothing was stored. Drivers throw it, and the gate converts it: see
  * `CreateOptions`.
  */
 export class NotStoredError extends InternalError {
@@ -219,7 +220,7 @@ export class NotStoredError extends InternalError {
   }
 }
 
-/** What is known about a workflow that did not succeed. */
+/** Details of a failed workflow. */
 export interface WorkflowFailure {
   readonly failedStep: string;
   /** Compensated steps, in the order of compensation. */

@@ -11,11 +11,11 @@ export interface Hook<P> {
   readonly plugin: string;
   readonly name: string;
   readonly timeout: number;
-  /** As they were given. */
+  /** The options passed at registration. */
   readonly options: KernelHookOptions;
 }
 
-/** Hook functions in the order their plugins were set up. @typeParam M Payloads by name */
+/** Hook functions in the order in which their plugins were set up. @typeParam M payloads by name */
 export class HookRegistry<M extends object = KernelHooks> {
   readonly #hooks = new Map<PropertyKey, Hook<never>[]>();
   readonly #defaultTimeout: number;
@@ -37,7 +37,7 @@ export class HookRegistry<M extends object = KernelHooks> {
 }
 
 /**
- * Runs hooks in order. Synchronous functions cost no promise: the result is a promise only when one of them returned one.
+ * Runs hooks in order. Returns a promise only if one of them does, so that synchronous hooks have no promise overhead.
  */
 export function runHooks<P>(hooks: readonly Hook<P>[], payload: P): void | Promise<void> {
   for (let i = 0; i < hooks.length; i++) {
@@ -71,7 +71,7 @@ async function runRest<P>(
   }
 }
 
-/** Notes the hook that an unexpected error came from, the innermost one. Refusals are expected. */
+/** Records the innermost hook that threw an unexpected error. Refusals are expected. */
 function blamed(hook: Hook<never>, error: unknown): unknown {
   if (error instanceof Error && !(isKeelsonError(error) && error.status < 500))
     noteOrigin(error, { plugin: hook.plugin, hook: hook.name });
@@ -82,7 +82,7 @@ function bounded<P>(hook: Hook<P>, pending: PromiseLike<void>): Promise<void> {
   return withDeadline(pending, hook.timeout, `Hook ${hook.name} of plugin "${hook.plugin}"`);
 }
 
-/** Whether plugins let the caller of a scope use a route that has rules of its own. */
+/** Whether plugins allow the caller of a scope to use a route with its own rules. */
 export async function passesRules(
   hooks: Pick<HookRegistry, "list">,
   route: KernelRoute,

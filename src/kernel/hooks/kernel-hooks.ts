@@ -2,7 +2,7 @@ import type { KernelRequest, KernelResponse } from "../request/messages.ts";
 import type { Scope } from "../request/scope.ts";
 import type { KernelRoute, KernelRouteContext } from "../routes/kernel-route.ts";
 
-/** A request on its way through the kernel. */
+/** A request that the kernel processes. */
 export interface KernelRequestEvent {
   readonly request: KernelRequest;
   readonly requestId: string;
@@ -20,14 +20,14 @@ export interface KernelResponseEvent extends Omit<KernelRequestEvent, "route" | 
 /** A request whose route and caller are known. */
 export interface KernelRouteCall extends KernelRouteContext {
   /**
-   * Checks the route's own rules, runs its handler, and makes a response of the result, in the given scope: the call's,
-   * or one of its transactions. A hook may replace it with its own function, which may call this one; the function of
-   * the plugin that was set up last is called first.
+   * Checks the route's own rules, runs its handler, and makes a response of the result in the given scope: the call's,
+   * or one of its transactions. A hook may replace this function with its own, which may call the previous one; the
+   * function of the last plugin runs first.
    */
   respond(scope: Scope): Promise<KernelResponse>;
 }
 
-/** May this caller use this route? Denied until a hook sets `allowed`. */
+/** Decides whether the caller may use the route. Denied until a hook sets `allowed`. */
 export interface KernelRouteAuthorization {
   readonly route: KernelRoute;
   readonly rules: readonly string[];
@@ -35,21 +35,22 @@ export interface KernelRouteAuthorization {
   allowed: boolean;
 }
 
-/** Every hook that the kernel runs, by the payload of its functions. */
+/** All hooks of the kernel, with the payload of their functions. */
 export interface KernelHooks {
-  /** A route was found; the caller is not known yet. A thrown error becomes the response. */
+  /** Runs when a route was found; the caller is not known yet. A thrown error becomes the response. */
   "request:start": KernelRequestEvent;
   /**
-   * The response is ready, once per request; headers may still change. An error thrown on an error response is only
-   * logged.
+   * Runs once per request when the response is ready; headers may still be changed. An error that is thrown for an
+   * error response is only logged.
    */
   "request:end": KernelResponseEvent;
   /**
-   * The caller is known; no rule has run, and no body was read. A thrown error becomes the response. `respond` may be
-   * replaced: to run the handler in a transaction, to see the response before it commits, or to return another one.
+   * Runs when the caller is known, before rules and before the body is read. A thrown error becomes the response.
+   * `respond` may be replaced: to run the handler in a transaction, to see the response before the transaction commits,
+   * or to return another response.
    */
   "route:around": KernelRouteCall;
-  /** Decides whether the caller may use a route that has rules of its own (plugin endpoints). */
+  /** Decides whether the caller may use a route with its own rules (plugin endpoints). */
   "route:authorize": KernelRouteAuthorization;
 }
 
@@ -63,8 +64,8 @@ const NAMES: Readonly<Record<keyof KernelHooks, true>> = {
 /** The names of the kernel's hooks. */
 export const KERNEL_HOOKS: readonly string[] = Object.freeze(Object.keys(NAMES));
 
-/** How a hook function runs. */
+/** Options of a hook function. */
 export interface KernelHookOptions {
-  /** Milliseconds an asynchronous run may take; 0 = no limit but the request's. @default limits.hookMs */
+  /** Milliseconds that an asynchronous function may take; 0 means no limit but the request's. @default limits.hookMs */
   readonly timeout?: number | undefined;
 }

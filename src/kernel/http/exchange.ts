@@ -3,33 +3,38 @@ import type { HttpExchange, KernelRequest, KernelResponse } from "../request/mes
 import type { ErrorContent } from "../request/present.ts";
 import type { KernelRoute } from "../routes/kernel-route.ts";
 
-/** Bytes of an app's large responses in flight. */
+/** The size of an app's large responses in flight. */
 export interface LargeAnswers {
-  /** The most bytes allowed. */
+  /** Maximum number of bytes. */
   readonly most: number;
   bytes: number;
 }
 
-/** A request in flight with its deadline. When that passes, it gives up and aborts the handler's signal. */
+/**
+ * A request in flight with its deadline. When the deadline passes, the request is answered with 503 and the handler's
+ * signal is aborted.
+ */
 export class Exchange implements HttpExchange {
   readonly requestId: string = crypto.randomUUID();
   readonly request: KernelRequest;
-  /** Time of the deadline; the route may have another. */
+  /** The time of the deadline, in milliseconds since the epoch; a route may change it. */
   expires: number;
-  /** Undefined until one matched. */
+  /** Undefined until a route matches. */
   route: KernelRoute | undefined;
   params: Readonly<Record<string, string>> | undefined;
-  /** The error that ended the work in the caller's scope, and its text for this caller; undefined without an error. */
+  /**
+   * The error that ended the work in the caller's scope, and its content for this caller; undefined without an error.
+   */
   failure: { readonly error: unknown; readonly content: ErrorContent | undefined } | undefined;
   isExpired = false;
-  /** Where the handler keeps it while it is under way. */
+  /** Its place in the list of requests in flight. */
   place: Place<Exchange> | undefined;
   #giveUp: ((error: Error) => void) | undefined;
   #controller: AbortController | undefined;
   #signal: AbortSignal | undefined;
   #headers: KernelResponse["headers"] | undefined;
 
-  /** Bytes of its response, when that is large. */
+  /** Bytes counted for its large response. */
   #held = 0;
   #isAnswered = false;
   readonly #large: LargeAnswers;
@@ -40,7 +45,7 @@ export class Exchange implements HttpExchange {
     this.#large = large;
   }
 
-  /** A single large response is let through, however large it is. */
+  /** Counts bytes of a large response. A single large response is always allowed, whatever its size. */
   hold(bytes: number): void {
     if (this.#isAnswered) return;
     const others = this.#large.bytes - this.#held;
@@ -50,7 +55,7 @@ export class Exchange implements HttpExchange {
     this.#large.bytes += bytes;
   }
 
-  /** Counts a large response until it has been sent or given up. */
+  /** Counts a large response until it has been sent or abandoned. */
   holdUntilSent(response: KernelResponse): void {
     this.#isAnswered = true;
     if (this.#held === 0) return;
@@ -75,7 +80,7 @@ export class Exchange implements HttpExchange {
   }
 
   /**
-   * The result of the work, or the deadline's error when that passes first. Not a `Promise.race` against a promise of
+   * Returns the result of the work, or rejects when the deadline passes first. Not a `Promise.race` with a promise of
    * the deadline, which would keep the response in memory long after it was sent.
    */
   within<T>(work: Promise<T>): Promise<T> {
@@ -94,7 +99,7 @@ export class Exchange implements HttpExchange {
     });
   }
 
-  /** Created on first use, like the adapter's: most requests never use it. */
+  /** Created on first use, like the adapter's signal: most requests never use it. */
   get signal(): AbortSignal {
     if (this.#signal !== undefined) return this.#signal;
     this.#controller = new AbortController();
@@ -105,13 +110,13 @@ export class Exchange implements HttpExchange {
     return this.#signal;
   }
 
-  /** Made on first use, too. */
+  /** Created on first use, too. */
   get headers(): KernelResponse["headers"] {
     this.#headers ??= {};
     return this.#headers;
   }
 
-  /** Adds the collected headers to a response; its own headers win. */
+  /** Adds the collected headers to a response, unless it already has them. */
   addHeaders({ headers }: KernelResponse): void {
     if (this.#headers === undefined) return;
     for (const [name, value] of Object.entries(this.#headers)) headers[name] ??= value;
@@ -124,14 +129,14 @@ export class Exchange implements HttpExchange {
   }
 }
 
-/** Bytes of one piece of a large response. */
+/** The size of the pieces in which large responses are sent, in bytes. */
 const PIECE = 65_536;
 
 async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += PIECE) yield bytes.subarray(start, start + PIECE);
 }
 
-/** A place in the list; it has no neighbours any more once it was left. */
+/** A place in the list; without neighbors once it has been left. */
 export interface Place<T> {
   readonly item: T;
   before: Place<T> | undefined;
@@ -139,7 +144,7 @@ export interface Place<T> {
 }
 
 /**
- * Items in flight, oldest first. Not a `Set`: V8 keeps replacing the table of a set, and the old tables keep finished
+ * Items in flight, oldest first. Not a `Set`: V8 keeps replacing the hash table of a set, and old tables keep finished
  * items in memory until the next full garbage collection.
  */
 export class InFlight<T> implements Iterable<T> {
@@ -151,7 +156,7 @@ export class InFlight<T> implements Iterable<T> {
     return this.#size;
   }
 
-  /** @returns what `leave` takes */
+  /** @returns the place to pass to `leave` */
   enter(item: T): Place<T> {
     const place: Place<T> = { item, before: this.#last, after: undefined };
     if (this.#last === undefined) this.#first = place;
@@ -161,7 +166,7 @@ export class InFlight<T> implements Iterable<T> {
     return place;
   }
 
-  /** @param place must not have been left before */
+  /** @param place a place that has not been left yet */
   leave(place: Place<T>): void {
     const { before, after } = place;
     if (before === undefined) this.#first = after;
@@ -173,7 +178,7 @@ export class InFlight<T> implements Iterable<T> {
     this.#size--;
   }
 
-  /** Oldest first. The body of the loop may `leave` only the place of the current item. */
+  /** Oldest first. The loop body may `leave` only the place of the current item. */
   *[Symbol.iterator](): Generator<T> {
     for (let place = this.#first; place !== undefined; ) {
       const { item, after } = place;
@@ -197,18 +202,18 @@ export function isStream(value: unknown): value is AsyncIterable<Uint8Array | st
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-/**
- * Ends a body that will not be sent completely. The stream is not read any further, and the callback of `endWith` runs.
- */
+/** Ends a body that will not be sent completely. The stream is not read further, and the callback of `endWith` runs. */
 export async function cancelBody({ body }: Pick<KernelResponse, "body">): Promise<void> {
   try {
     if (isStream(body)) await body[Symbol.asyncIterator]().return?.();
   } catch {
-    // It has nothing left to report.
+    // The response is abandoned; errors are ignored.
   }
 }
 
-/** A stream with a callback for its end: read to the end, broken off, failed, or cancelled before it began. */
+/**
+ * Adds a callback to a stream that runs when it ends: completely read, aborted, failed, or cancelled before it began.
+ */
 export function endWith<T>(body: AsyncIterable<T>, end: () => Promise<void> | undefined): AsyncIterable<T> {
   let isOver = false;
   return {

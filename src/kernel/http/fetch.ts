@@ -4,15 +4,15 @@ import type { KernelRequest, KernelResponse } from "../request/messages.ts";
 import { cancelBody } from "./exchange.ts";
 import { refusal } from "./handle-error.ts";
 
-/** An app, as far as hosts need it. */
+/** The part of an app that hosts need. */
 export interface Answering {
-  /** Handles a request; every error becomes a response, too. */
+  /** Handles a request; errors become responses. */
   handle(request: KernelRequest): Promise<KernelResponse>;
   /** @default nothing is logged */
   readonly log?: Logger | undefined;
 }
 
-/** A web-standard request as the kernel takes it. The body is not read. */
+/** Converts a web-standard request for the kernel. The body is not read. */
 export function fromWebRequest(request: Request): KernelRequest {
   const { method, url, signal, body } = request;
   const start = url.indexOf("/", url.indexOf("://") + 3);
@@ -27,8 +27,8 @@ export function fromWebRequest(request: Request): KernelRequest {
 }
 
 /**
- * Handles a request of a host that uses Request and Response. Never rejects.
- * @param answered runs before the response is handed over
+ * Handles a request for a host that uses Request and Response. Never rejects.
+ * @param answered runs before the response is returned
  */
 export async function answerWeb(
   app: Answering,
@@ -42,7 +42,7 @@ export async function answerWeb(
     await answered?.();
     return toWebResponse(reply, request, failed);
   } catch (error) {
-    // A response that cannot be written, such as one with a line break in a header.
+    // The response cannot be written, for instance because of a line break in a header.
     failed(error);
     if (reply !== undefined) void cancelBody(reply);
     return toWebResponse(refusal(error), request, failed);
@@ -50,8 +50,8 @@ export async function answerWeb(
 }
 
 /**
- * The kernel's response as a web-standard Response.
- * @param failed gets the error of a failed stream, unless the request was aborted; the host gets a generic error
+ * Converts the kernel's response to a web-standard Response.
+ * @param failed receives the error of a failed stream, unless the request was aborted; the host gets a generic error
  *   instead
  * @throws TypeError for a response that cannot be written
  */
@@ -60,7 +60,8 @@ function toWebResponse(
   request: Pick<KernelRequest, "method" | "signal">,
   failed: (error: unknown) => void,
 ): Response {
-  // `Headers` throws for a bad value now; a host may check a plain object only later, too late for an error response.
+  // `Headers` throws for an invalid value immediately; a host may check a plain object only later, too late for an
+  // error response.
   const list = new Headers();
   for (const [name, value] of Object.entries(headers))
     for (const one of typeof value === "string" ? [value] : value) list.append(name, one);
@@ -73,7 +74,10 @@ function toWebResponse(
   return new Response(body === null || bodyless ? null : webBody(body, request, failed), { status, headers: list });
 }
 
-/** A stream is read on demand: one chunk per read of the host, and nothing before the first read. */
+/**
+ * Converts a body for `Response`. A stream is read on demand: one chunk per read of the host, and nothing before the
+ * first read.
+ */
 function webBody(
   body: Exclude<KernelResponse["body"], null>,
   request: Pick<KernelRequest, "method" | "signal">,
@@ -87,8 +91,8 @@ function webBody(
     {
       start(controller) {
         const { signal } = request;
-        // A host that has begun to read cancels the stream when the client disconnects. Before that, some only drop the
-        // stream, such as Next.
+        // A host that has begun to read cancels the stream when the client disconnects. Before that, some hosts, such
+        // as Next, just drop the stream.
         const leave = () => {
           if (isBegun) return;
           controller.error(signal?.reason);
@@ -105,7 +109,7 @@ function webBody(
           else controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
         } catch (error) {
           if (!request.signal?.aborted) failed(error);
-          // Hosts print what they get, some of them to the client.
+          // Hosts print the error they receive, some of them to the client.
           throw new InternalError("The response broke off");
         }
       },
@@ -117,12 +121,12 @@ function webBody(
   );
 }
 
-/** By its name: hosts such as @hono/node-server replace the global class. */
+/** Checks the class name, since hosts such as @hono/node-server replace the global class. */
 export function isWebResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === "[object Response]";
 }
 
-/** A handler's own Response, passed on as it is. */
+/** Converts a Response that a handler returned. */
 export function fromWebResponse(response: Response): Pick<KernelResponse, "status" | "headers" | "body"> {
   const { status, url, body } = response;
   const headers: KernelResponse["headers"] = Object.fromEntries(response.headers);

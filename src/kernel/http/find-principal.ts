@@ -6,7 +6,7 @@ import type { Limits } from "../request/limits.ts";
 import type { KernelRequest, RequestInfo } from "../request/messages.ts";
 import { ANONYMOUS, type Principal, SYSTEM, type User } from "../request/scope.ts";
 
-/** How an app recognises its callers. */
+/** The options for identifying callers. */
 export interface IdentityOptions {
   readonly getUser: ((request: RequestInfo) => unknown) | undefined;
   readonly isAdmin: (user: User) => boolean;
@@ -15,8 +15,9 @@ export interface IdentityOptions {
 }
 
 /**
- * Finds the caller. A failing callback is a 503, never “anonymous”; an identity without a proper id is 401.
- * @throws UnavailableError, AuthenticationError, or the callback's own 401, 403, 429 or 503
+ * Identifies the caller. A failing callback leads to 503, never to an anonymous caller; a user without a valid id leads
+ * to 401.
+ * @throws UnavailableError, AuthenticationError, or a Keelson error of the callback with status 401, 403, 429 or 503
  */
 export async function findPrincipal(request: KernelRequest, options: IdentityOptions): Promise<Principal> {
   const { getUser, limits, log } = options;
@@ -29,7 +30,8 @@ export async function findPrincipal(request: KernelRequest, options: IdentityOpt
         : (request.getUser as (raw: unknown) => unknown)(request.raw);
     if (isPromiseLike(found)) found = await withDeadline(found, limits.hookMs, "getUser");
   } catch (error) {
-    // Statuses that concern the caller or a temporary state. A 404 from a look-up inside the callback is neither.
+    // These statuses concern the caller or a temporary state. Others, such as a 404 of a look-up in the callback, do
+    // not.
     if (isKeelsonError(error) && [401, 403, 429, 503].includes(error.status)) throw error;
     log.error("getUser failed", describeError(error));
     throw new UnavailableError("Callers cannot be recognised at the moment");
@@ -38,8 +40,8 @@ export async function findPrincipal(request: KernelRequest, options: IdentityOpt
 }
 
 /**
- * A user as principal.
- * @throws AuthenticationError when the id is not a non-empty string: nothing else may reach a `where`
+ * Makes a principal from a user.
+ * @throws AuthenticationError when the id is not a non-empty string; other values must never reach a `where`
  */
 export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<IdentityOptions, "getUser">): Principal {
   const id = typeof user === "object" && user !== null ? (user as { id?: unknown }).id : undefined;
@@ -64,7 +66,7 @@ export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<Identi
 }
 
 /**
- * The principal of work that `runAs` starts: the user, an anonymous caller for null, or the system.
+ * The principal for `runAs`: the user, an anonymous caller for null, or the system.
  * @throws AuthenticationError as `toPrincipal` does
  */
 export function principalOf(who: User | null | "system", identity: Omit<IdentityOptions, "getUser">): Principal {
@@ -72,20 +74,20 @@ export function principalOf(who: User | null | "system", identity: Omit<Identity
   return who === null ? ANONYMOUS : toPrincipal(who, identity);
 }
 
-/** Whether a value may be the id of a user: a non-empty, well-formed string of bounded length. */
+/** Whether a value is a valid user id: a non-empty, well-formed string of limited length. */
 export function isUserId(id: unknown, { idLength }: Pick<Limits, "idLength">): id is string {
   return typeof id === "string" && id !== "" && id.length <= idLength && id.isWellFormed() && !id.includes("\u0000");
 }
 
-/** The default: `role` is "admin", `isAdmin` is true, or `roles` contains "admin". */
+/** The default `isAdmin`: `role` is "admin", `isAdmin` is true, or `roles` contains "admin". */
 export function defaultIsAdmin(user: User): boolean {
   const { role, isAdmin, roles } = user as { role?: unknown; isAdmin?: unknown; roles?: unknown };
   return role === "admin" || isAdmin === true || (Array.isArray(roles) && roles.includes("admin"));
 }
 
 /**
- * The argument of `getUser`. A class, because a literal with a getter gets a hidden class of its own each time, which
- * costs more than the rest of finding a caller.
+ * The argument of `getUser`. A class, because each literal with a getter gets its own hidden class, which costs more
+ * than the rest of finding a caller.
  */
 class RequestView implements RequestInfo {
   readonly method: string;
@@ -105,24 +107,26 @@ class RequestView implements RequestInfo {
     this.#request = request;
   }
 
-  /** Creating the host's own request may be costly, and few use it. */
+  /** A getter, because creating the host's own request may be expensive, and few use it. */
   get raw(): unknown {
     return this.#request.raw;
   }
 }
 
-/** Origins whose pages may send requests that change something; "all" turns the check off. */
+/** Origins whose pages may send requests that change data; "all" disables the check. */
 export type TrustedOrigins = readonly string[] | "all";
 
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-/** What a form can send without asking the server first (Fetch standard, "CORS-safelisted request-header"). */
+/**
+ * Content types that a form can send without a preflight request (Fetch standard, "CORS-safelisted request-header").
+ */
 const FORM_TYPE = /^\s*(?:application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(?:;|$)/i;
 const BEARER = /^\s*bearer\s/i;
 
 /**
- * Refuses requests that a page of another site may have sent with the cookies of the caller (OWASP, Cross-Site Request
- * Forgery Prevention: Fetch Metadata). A bearer token shows that the page was allowed to send it: browsers do not add
- * one by themselves, and ask the server before they send one to another origin.
+ * Refuses requests that a page of another site may have sent with the caller's cookies (OWASP, Cross-Site Request
+ * Forgery Prevention: Fetch Metadata). A bearer token proves that the page was allowed to send the request: browsers do
+ * not add one automatically, and send a preflight request before sending one to another origin.
  * @throws AuthorizationError
  */
 export function refuseForged({ method, headers }: KernelRequest, trusted: TrustedOrigins): void {
@@ -130,7 +134,7 @@ export function refuseForged({ method, headers }: KernelRequest, trusted: Truste
   const site = headers["sec-fetch-site"];
   if (site === "same-origin" || trusted === "all") return;
   const isForeign = site === "cross-site";
-  // Without the header it is an old browser, a page without TLS, or no browser at all.
+  // Without the header, the client is an old browser, a page without TLS, or not a browser.
   if (!isForeign && !(FORM_TYPE.test(text(headers["content-type"])) && isOfBrowser(headers))) return;
   if (BEARER.test(text(headers.authorization)) || trusted.includes(text(headers.origin))) return;
   throw new AuthorizationError(

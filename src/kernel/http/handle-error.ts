@@ -13,11 +13,11 @@ export interface ErrorReply {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What `handleError` knows about the request. */
+/** Options of `handleError`. */
 export interface ErrorReplyOptions {
-  /** Goes into the body, so that a report can be matched with the log. */
+  /** Part of the body, so that a report can be matched with the log. */
   readonly requestId?: string | undefined;
-  /** RFC 9457 members besides Keelson's. @default false */
+  /** Whether to add the members of RFC 9457. @default false */
   readonly problemJson?: boolean | undefined;
   /** Path of the request, for RFC 9457's `instance`. */
   readonly instance?: string | undefined;
@@ -27,12 +27,12 @@ export interface ErrorReplyOptions {
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Keelson errors whose messages are for the log only: they name settings and keys. */
+/** Keelson errors whose messages are only logged: they name settings and keys. */
 const FOR_THE_LOG: ReadonlySet<string> = new Set(["CONFIGURATION_ERROR", "DECRYPTION_FAILED"]);
 
 /**
- * Turns anything thrown into a reply (spec section 7 rule 1). Any other error becomes a 500 that says
- * nothing; so do errors whose text is for the log, which keep their code.
+ * Converts any thrown value into a reply (spec section 7 rule 1). Errors that are not Keelson's become a generic 500;
+ * so do errors whose messages are only logged, but they keep their code.
  */
 export function handleError(error: unknown, options: ErrorReplyOptions = {}): ErrorReply {
   const known: KeelsonError = isKeelsonError(error) && !FOR_THE_LOG.has(error.code) ? error : new InternalError();
@@ -53,13 +53,13 @@ export function handleError(error: unknown, options: ErrorReplyOptions = {}): Er
   return { status: known.status, headers: { "content-type": type, ...known.headers }, body };
 }
 
-/** An error as a response. */
+/** Converts an error into a response. */
 export function errorResponse(error: unknown, requestId: string, options?: ErrorReplyOptions): TextResponse {
   const { status, headers, body } = handleError(error, { ...options, requestId });
   return { status, headers: { ...baseHeaders(requestId), ...headers }, body: JSON.stringify(body) };
 }
 
-/** An error as a response in the form of its route. @throws what the format throws */
+/** Converts an error into a response in the route's error format. @throws any error that the format throws */
 export function formattedError(
   error: unknown,
   requestId: string,
@@ -78,8 +78,8 @@ export function formattedError(
 }
 
 /**
- * The response to bytes that are not a request, or in place of a response that cannot be written, in the usual error
- * shape.
+ * The response to bytes that are not a valid request, or that replaces a response that cannot be written, in the usual
+ * error format.
  */
 export function refusal(error: unknown): TextResponse {
   return errorResponse(error, randomUUID());

@@ -8,13 +8,13 @@ import { fromWebResponse, isWebResponse } from "./fetch.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Make bodies of what a handler returned. */
+/** Make bodies from the results of handlers. */
 export interface BodyWriters {
   toJson(value: unknown, scope: Scope): ReturnType<Scopes["toJson"]>;
   open(stream: OpenStream, scope: Scope): AsyncIterable<Uint8Array | string>;
 }
 
-/** GET's headers without its body. */
+/** Turns the response to a GET into one to a HEAD: same headers, no body. */
 export function dropBody(response: KernelResponse): void {
   const { body } = response;
   if (typeof body === "string" || body instanceof Uint8Array)
@@ -23,7 +23,10 @@ export function dropBody(response: KernelResponse): void {
   response.body = null;
 }
 
-/** A handler's result as a response: every record in it is masked, everything is JSON unless it is a Response or a stream. */
+/**
+ * Makes a response from a handler's result. Every record in it is masked. Results are sent as JSON, except for a
+ * Response or a stream.
+ */
 export function finish(
   result: unknown,
   requestId: string,

@@ -1,6 +1,6 @@
 import type { OpenStream } from "../routes/open-stream.ts";
 
-/** The streams of an app that are under way. */
+/** The open streams of an app. */
 export class OpenStreams {
   readonly #ends = new Set<() => void>();
   #isClosed = false;
@@ -17,7 +17,7 @@ export class OpenStreams {
     this.#ends.add(end);
     outer?.addEventListener("abort", end, { once: true });
     const source = begin(controller.signal)[Symbol.asyncIterator]();
-    // Not `Promise.race` against a promise of the end, which would remember every chunk.
+    // Not `Promise.race` with a promise of the end, which would keep every chunk in memory.
     const next = (): Promise<IteratorResult<Uint8Array | string> | undefined> =>
       new Promise((resolve, reject) => {
         stop = () => resolve(undefined);
@@ -33,12 +33,12 @@ export class OpenStreams {
       this.#ends.delete(end);
       outer?.removeEventListener("abort", end);
       controller.abort();
-      // A source that does not listen to its signal may never get there.
+      // Not awaited: a source that ignores its signal may never return.
       void source.return?.().then(undefined, () => {});
     }
   }
 
-  /** Ends all of them, and those that begin later. */
+  /** Ends all open streams and any that begin later. */
   close(): void {
     this.#isClosed = true;
     for (const end of this.#ends) end();

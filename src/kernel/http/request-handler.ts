@@ -31,11 +31,14 @@ export interface RequestHandlerOptions {
   readonly apiPrefix: string;
   readonly identity: IdentityOptions;
   readonly trustedOrigins: TrustedOrigins;
-  /** Resolves when the app can handle requests; throws the reason when it cannot. */
+  /** Resolves when the app can handle requests; throws or rejects when it cannot. */
   readonly started: () => Promise<void> | undefined;
 }
 
-/** Handles requests: canonicalize, match, hooks, principal, handler, serialize. Never rejects. */
+/**
+ * Handles requests: canonicalizes the URL, matches the route, runs hooks, finds the principal, runs the handler and
+ * serializes the result. Never rejects.
+ */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #active = new InFlight<Exchange>();
@@ -79,7 +82,7 @@ export class RequestHandler {
     return response;
   }
 
-  /** Refuses new requests; resolves when those in flight have a response and their work has ended or was given up. */
+  /** Refuses new requests. Resolves when those in flight have a response and their work has ended or was abandoned. */
   async drain(): Promise<void> {
     this.#closing = true;
     this.#streams.close();
@@ -121,7 +124,7 @@ export class RequestHandler {
       if (isStream(body)) response.body = endWith(body, () => scope.close());
       return response;
     } catch (error) {
-      // Now: rules that decide what it may show have services until the scope is closed.
+      // Presented here, because the rules that mask it need the scope's services, which are closed below.
       exchange.failure = { error, content: await scopes.presentError(error, scope) };
       throw error;
     } finally {
@@ -130,7 +133,7 @@ export class RequestHandler {
     }
   }
 
-  /** The route's response, with the layers of plugins. */
+  /** Makes the route's response, with the `route:around` hooks of plugins. */
   #around(
     { request, requestId }: Pick<Exchange, "request" | "requestId">,
     route: KernelRoute,
@@ -159,7 +162,7 @@ export class RequestHandler {
     return running === undefined ? call.respond(scope) : running.then(() => call.respond(scope));
   }
 
-  /** Answers a request within the scope of another one. */
+  /** Answers a request within the scope of another request. */
   async #dispatch(
     inner: Pick<Exchange, "request" | "requestId">,
     scope: Scope,
@@ -174,13 +177,13 @@ export class RequestHandler {
     const { route } = match;
     check?.(route as never);
     const params = decodeParams(match.params);
-    // It counts for quotas as any request does.
+    // Counts towards quotas like any request.
     const starts = hooks.list("request:start");
     if (starts.length > 0) await runHooks(starts, { request, requestId, route, params });
     return this.#around(inner, route, params, search, scope);
   }
 
-  /** The handler's result, if the caller may use the route. */
+  /** Makes a response from the handler's result, if the caller may use the route. */
   async #respond(context: KernelRouteContext): Promise<KernelResponse> {
     const { route, requestId, scope } = context;
     if (route.rules !== undefined) await this.#authorizeRoute(route, route.rules, scope);
@@ -192,7 +195,7 @@ export class RequestHandler {
     throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
   }
 
-  /** Runs `request:end`. An error response stays; any other response is replaced by the hook's error. */
+  /** Runs `request:end`. An error of the hook replaces the response, unless that is already an error. */
   async #announce(exchange: Exchange, response: KernelResponse, hasFailed: boolean): Promise<KernelResponse> {
     const { request, requestId, route, params } = exchange;
     const { hooks, log } = this.#options;
@@ -213,13 +216,12 @@ export class RequestHandler {
     const { log } = this.#options;
     const status = isKeelsonError(error) ? error.status : 500;
     const path = request.url.split("?", 1)[0]?.slice(0, 200);
-    // The client disconnected before this 503. That is not logged as an error: clients could fill the log by
-    // disconnecting.
+    // Not logged as an error when the client disconnected before this 503: clients could fill the log by disconnecting.
     const isGone = error instanceof UnavailableError && request.signal?.aborted === true;
     if (status >= 500 && !isGone)
       log.error("Request failed", { requestId, method: request.method, path, ...describeError(error) });
     else log.debug("Request refused", { requestId, method: request.method, path, status });
-    const content = failure?.error === error ? failure?.content : undefined; // not when the deadline came in between
+    const content = failure?.error === error ? failure?.content : undefined; // not after the deadline has passed
     const format = route?.errorFormat;
     if (format !== undefined) {
       try {
@@ -232,7 +234,7 @@ export class RequestHandler {
     return errorResponse(error, requestId, { problemJson, instance: (request.base ?? "") + path, content });
   }
 
-  /** One coarse timer for all requests: exact to a second, and nothing per request. */
+  /** Uses one timer for all requests, with a resolution of a second and no cost per request. */
   #begin(exchange: Exchange): void {
     this.#sweeper ??= setInterval(() => this.#sweep(), 1_000);
     if (this.#active.size === 0) this.#sweeper.ref(); // keeps a script alive until its request ends
@@ -249,7 +251,7 @@ export class RequestHandler {
   }
 
   /**
-   * Ends requests that take too long. Work that goes on after that is abandoned `hookMs` later, so that closing always
+   * Ends requests that take too long. Work that continues is abandoned `hookMs` later, so that closing always
    * completes.
    */
   #sweep(): void {
@@ -264,10 +266,12 @@ export class RequestHandler {
 
 const PROBLEM = "application/problem+json";
 
-/** Whether a client names the type of RFC 9457 as one that it accepts (RFC 9110 section 12.5.1); wildcards do not. */
+/**
+ * Whether the client explicitly accepts the media type of RFC 9457 (RFC 9110 section 12.5.1); wildcards do not count.
+ */
 function acceptsProblem(accept: string | readonly string[] | undefined): boolean {
   if (accept === undefined) return false;
   const header = [accept].flat().join().toLowerCase();
-  // Nearly all requests do without; what is left is for the parser.
+  // A cheap check first: nearly all requests do not need the parser.
   return header.includes(PROBLEM) && new Negotiator({ headers: { accept: header } }).mediaTypes().includes(PROBLEM);
 }

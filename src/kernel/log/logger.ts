@@ -1,7 +1,7 @@
 import { isKeelsonError } from "../../entity/base/keelson-error.ts";
 import { isPromiseLike } from "../async/promises.ts";
 
-/** What Keelson needs of a logger. A logger that throws or rejects never fails a request. */
+/** The logger interface that Keelson uses. A logger that throws or rejects never fails a request. */
 export interface Logger {
   debug(message: string, meta?: Readonly<Record<string, unknown>>): void;
   info(message: string, meta?: Readonly<Record<string, unknown>>): void;
@@ -14,7 +14,7 @@ type Level = (typeof LEVELS)[number];
 
 function nothing(): void {}
 
-/** Drops everything. */
+/** Discards all messages. */
 export const noopLogger: Logger = Object.freeze({ debug: nothing, info: nothing, warn: nothing, error: nothing });
 
 function write(level: Level, message: string, meta: Readonly<Record<string, unknown>> | undefined): void {
@@ -25,7 +25,9 @@ function write(level: Level, message: string, meta: Readonly<Record<string, unkn
   process.stderr.write(`${new Date().toISOString()} ${level.toUpperCase()} ${message}${fields}\n`);
 }
 
-/** A line per message on standard error. `debug` is silent unless the environment has `KEELSON_DEBUG`. */
+/**
+ * Writes one line per message to standard error. `debug` is silent unless `KEELSON_DEBUG` is set in the environment.
+ */
 export const consoleLogger: Logger = Object.freeze({
   debug: (message: string, meta?: Readonly<Record<string, unknown>>) => {
     if (process.env.KEELSON_DEBUG) write("debug", message, meta);
@@ -35,19 +37,22 @@ export const consoleLogger: Logger = Object.freeze({
   error: (message: string, meta?: Readonly<Record<string, unknown>>) => write("error", message, meta),
 });
 
-/** A logger that begins every message with `[prefix]`. */
+/** Returns a logger that prefixes every message with `[prefix]`. */
 export function createPrefixedLogger(prefix: string, logger: Logger): Logger {
   return mapLevels((level, message, meta) => logger[level](`[${prefix}] ${message}`, meta));
 }
 
 type Meta = Readonly<Record<string, unknown>>;
 
-/** Key of a message that may quote values. Removed before logging: `util.inspect` and `console` show symbols, too. */
+/**
+ * The key of a message that may contain values. Removed before logging, because `util.inspect` and `console` print
+ * symbols, too.
+ */
 export const kHiddenMessage = Symbol("keelson.hiddenMessage");
 
 type Described = Meta & { readonly [kHiddenMessage]?: unknown };
 
-/** Shows the hidden messages of an error and its causes, or takes them away. Other values stay as they are. */
+/** Shows or removes the hidden messages of an error and its causes. Other values are kept. */
 function settleMessages(meta: Described, show: boolean, depth = 6): Meta {
   const { cause } = meta;
   const isDescribed = depth > 0 && typeof cause === "object" && cause !== null && !(cause instanceof Error);
@@ -62,8 +67,8 @@ function settleMessages(meta: Described, show: boolean, depth = 6): Meta {
 }
 
 /**
- * A logger whose failures, thrown or rejected, are ignored: logging must not fail a request.
- * @param showMessages whether messages of errors are shown that may quote values, for development @default false
+ * Wraps a logger so that its failures, thrown or rejected, are ignored: logging must not fail a request.
+ * @param showMessages whether to show error messages that may contain values, for development @default false
  */
 export function safeLogger(logger: Logger, showMessages = false): Logger {
   return mapLevels((level, message, meta) => {
@@ -72,7 +77,7 @@ export function safeLogger(logger: Logger, showMessages = false): Logger {
       const result: unknown = logger[level](message, shown);
       if (isPromiseLike(result)) void result.then(undefined, nothing);
     } catch {
-      // Nothing is left to report it to.
+      // There is no logger left to report it to.
     }
   });
 }
@@ -88,17 +93,17 @@ function mapLevels(log: (level: Level, message: string, meta?: Readonly<Record<s
 
 let current: Logger = consoleLogger;
 
-/** The process-wide default, used by apps that are not given a logger of their own. */
+/** The process-wide default logger, used by apps without their own. */
 export function getLogger(): Logger {
   return current;
 }
 
-/** Replaces the process-wide default. */
+/** Replaces the process-wide default logger. */
 export function setLogger(logger: Logger): void {
   current = logger;
 }
 
-/** Where an error came from. */
+/** The origin of an error. */
 interface Origin {
   readonly plugin: string;
   readonly hook: string;
@@ -106,16 +111,16 @@ interface Origin {
 
 const origins = new WeakMap<Error, Origin>();
 
-/** Notes where an error came from, for the log, unless that is known. */
+/** Records the origin of an error for the log, unless it is already known. */
 export function noteOrigin(error: Error, origin: Origin): void {
   if (!origins.has(error)) origins.set(error, origin);
 }
 
 /**
- * What the log may say about an error: name, code, stack frames, and the plugin and the hook that it came from. A
- * message that is not a Keelson error's may quote values, as those of an ORM do. It is under a symbol, and the logger
- * of an app shows it outside production only.
- * @param causes how many causes to follow, so that circular causes end
+ * Describes an error for the log: name, code, stack frames, and the plugin and hook that it came from. A message that
+ * is not a Keelson error's may contain values, as those of an ORM do. It is stored under a symbol, and an app's logger
+ * shows it outside production only.
+ * @param causes the maximum number of causes to follow, since causes may be circular
  */
 export function describeError(error: unknown, causes = 5): Record<string, unknown> {
   if (!(error instanceof Error))
@@ -134,10 +139,12 @@ export function describeError(error: unknown, causes = 5): Record<string, unknow
   };
 }
 
-/** Where an error comes from. A stack begins with the message, and lines of a message may look like places. */
+/**
+ * The stack frames of an error, without its message: a stack begins with the message, whose lines may look like frames.
+ */
 function stackFrames({ stack = "", message }: Error): string[] {
   const start = stack.indexOf(message);
-  if (start < 0) return []; // the message was changed since: where the old one ends in the stack is unknown
+  if (start < 0) return []; // the message was changed, so its end in the stack is unknown
   return stack
     .slice(start + message.length)
     .split("\n")

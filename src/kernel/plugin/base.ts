@@ -12,7 +12,7 @@ import type { KernelRoute } from "../routes/kernel-route.ts";
 import type { DeclarationShapes } from "./declared-problems.ts";
 import type { KernelConfig, KernelPlugin, SetUp } from "./kernel-plugin.ts";
 
-/** The kernel as a base sees it: its plugins are ordered, but not set up yet. */
+/** The part of the kernel that a base uses. Plugins are ordered, but not set up yet. */
 export interface Ground {
   readonly plugins: readonly KernelPlugin[];
   readonly container: ServiceContainer;
@@ -21,7 +21,7 @@ export interface Ground {
   readonly log: Logger;
   /** Routes of all plugins; complete once the app is set up. */
   routes(): readonly KernelRoute[];
-  /** Runs calls in the process, once the app is set up. */
+  /** Runs in-process calls, once the app is set up. */
   readonly run: CallRunner["run"];
   /** @throws AuthenticationError when the user's id is not a non-empty string */
   toPrincipal(user: unknown): Principal;
@@ -29,35 +29,35 @@ export interface Ground {
   problem(sentence: string): void;
 }
 
-/** What the first plugin of an app adds to the kernel, for the plugins after it. */
+/** The extension of the kernel that the first plugin of an app provides for the other plugins. */
 export interface Base {
   /**
-   * Members of a plugin's context besides the kernel's; those of the same name take its place.
-   * @param inSetup throws once setup is over; what declares calls it, with what was called
+   * Returns the members that it adds to a plugin's context, or replaces there.
+   * @param inSetup throws once setup is over; declaring members must call it with their name
    */
   contextOf(plugin: KernelPlugin, inSetup: (call: string) => void): object;
-  /** Names of hooks that it runs. */
+  /** The names of the hooks that it runs. */
   readonly hookNames: readonly string[];
-  /** What it reads of plugins, hooks, endpoints and routes besides what the kernel does. */
+  /** The members of plugins, hooks, endpoints and routes that it reads in addition to the kernel's. */
   readonly shapes: DeclarationShapes;
   /** Called once all plugins are set up. @throws ConfigurationError */
   complete(plugins: ReadonlyMap<KernelPlugin, SetUp>): CompletedBase;
 }
 
-/** A base that is ready to be used. */
+/** A base that is ready for use. */
 export interface CompletedBase {
   readonly scopes: Scopes;
-  /** Rules of a route without its own, for listings. */
+  /** The rules of a route that has none of its own, for listings. */
   rulesOf(route: KernelRoute): readonly string[];
-  /** Runs before plugins are started; again when the start is tried again. */
+  /** Runs before plugins are started, and again on each retry of the start. */
   connect(): Promise<void>;
-  /** Runs when plugins and services have stopped. */
+  /** Runs after plugins and services have stopped. */
   disconnect(): Promise<void>;
 }
 
 const NO_SHAPES: DeclarationShapes = { plugin: {}, hook: {}, endpoint: {}, route: {}, change: {} };
 
-/** The default base: scopes with a caller and services. */
+/** The default base, whose scopes have a caller and services only. */
 export function plainBase({ container }: Ground): Base {
   const scopes: Scopes = {
     open(init) {
@@ -80,22 +80,22 @@ export function plainBase({ container }: Ground): Base {
   };
 }
 
-/** Runs the calls of in-process clients, as RequestHandler runs requests. */
+/** Runs the calls of in-process clients, like RequestHandler runs requests. */
 interface CallRunner {
   /**
-   * Runs a call in a scope of its own, which ends with it. It waits until the app has started, unless it is `early`.
-   * @throws UnavailableError after `drain`; what keeps the app from starting
+   * Runs a call in its own scope, which is closed afterwards. It waits until the app has started, unless it is `early`.
+   * @throws UnavailableError after `drain`; any error that prevents the app from starting
    */
   run<T>(
     principal: () => Principal,
     work: (scope: Scope) => Promise<T>,
     options?: { readonly early?: boolean },
   ): Promise<T>;
-  /** Refuses new calls; resolves when those in flight have ended, or after the time that a request may take. */
+  /** Refuses new calls; resolves when those in flight have ended, or after the request timeout. */
   drain(): Promise<void>;
 }
 
-/** What in-process calls need of the kernel. */
+/** The parts of the kernel that in-process calls need. */
 interface CallRunnerParts {
   readonly limits: Limits;
   readonly log: Logger;

@@ -3,15 +3,15 @@ import type { KernelPlugin, KernelPluginOptions } from "./kernel-plugin.ts";
 
 const ID = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\/[a-z][a-z0-9]*(?:-[a-z0-9]+)*)?$/;
 
-/** Plugins that `createPlugin` made; a look-alike with missing parts is not one. */
+/** Plugins made by `createPlugin`, to distinguish them from similar objects. */
 const made = new WeakSet<object>();
-/** Factories that `createPluginFactory` made. */
+/** Factories made by `createPluginFactory`. */
 const factories = new WeakSet<object>();
 
-/** The description that every plugin has. */
+/** The members that identify a plugin. */
 type PluginIdentity = Pick<KernelPluginOptions, "id" | "version" | "requires" | "after" | "before" | "provides">;
 
-/** A plugin of some options. */
+/** The plugin made from some options. */
 type Made<O extends PluginIdentity> = O & Pick<KernelPlugin, "version" | "requires" | "provides">;
 
 /** @see createPlugin */
@@ -58,13 +58,15 @@ export function isPluginFactory(value: unknown): boolean {
   return typeof value === "function" && factories.has(value);
 }
 
-/** What a value is, as far as plugin lists are concerned. */
+/** Whether a value is a plugin, a plugin factory, or neither. */
 export function detectPluginType(value: unknown): "plugin" | "factory" | "unknown" {
   if (isValidPlugin(value)) return "plugin";
   return isPluginFactory(value) ? "factory" : "unknown";
 }
 
-/** Whether a value can stand in a plugin list: made by `createPlugin`, by this or another copy of the package. */
+/**
+ * Whether a value can be used in a plugin list: it was made by `createPlugin` of this or another copy of the package.
+ */
 export function isValidPlugin(value: unknown): value is KernelPlugin {
   if (isMadePlugin(value)) return true;
   if (typeof value !== "object" || value === null) return false;

@@ -20,7 +20,7 @@ import {
 } from "./declared-problems.ts";
 import type { KernelPlugin, KernelPluginContext, SetUp } from "./kernel-plugin.ts";
 
-/** Where declarations go. */
+/** The registries that receive declarations. */
 export interface DeclarationTargets {
   readonly hooks: HookRegistry;
   /** Names of the hooks of the kernel and its base. */
@@ -31,7 +31,7 @@ export interface DeclarationTargets {
   problem(sentence: string): void;
 }
 
-/** The half of a plugin's context that declares things. */
+/** The declaring members of a plugin's context. */
 export interface DeclaringContext {
   readonly hooks: KernelPluginContext["hooks"];
   readonly problem: KernelPluginContext["problem"];
@@ -42,20 +42,20 @@ export interface DeclaringContext {
   inSetup(call: string): void;
 }
 
-/** What plugins declare: open during setup, closed for good afterwards. */
+/** The declarations of plugins: open during setup, closed permanently afterwards. */
 export interface Declarations {
   contextOf(plugin: KernelPlugin): DeclaringContext;
-  /** Runs what a plugin declares as data, then its `setup`. @returns the plugin's state */
+  /** Registers the declarations in a plugin's options, then runs its `setup`. @returns the plugin's state */
   declare(plugin: KernelPlugin, context: KernelPluginContext): unknown;
-  /** Reports hooks that do not exist. From now on every declaration throws. */
+  /** Reports unknown hooks. Afterwards every declaration throws. */
   close(): void;
-  /** A route as plugins have changed it; what is wrong with that is reported. */
+  /** Returns a route with the changes of plugins; invalid changes are reported. */
   changed(route: KernelRoute): KernelRoute;
   /** @throws ConfigurationError when something was declared after `close`, even if the plugin caught the error */
   refuseLate(): void;
 }
 
-/** Takes what plugins declare, and refuses what is wrong with it or comes too late. */
+/** Collects the declarations of plugins and reports those that are invalid or too late. */
 export function createDeclarations(targets: DeclarationTargets): Declarations {
   const { hooks, hookNames, shapes, problem } = targets;
   const definers = new Map<string, string>();
@@ -152,7 +152,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
       if (problems.length > 0) return undefined;
       state = plugin.setup?.(context);
       if (!isPromiseLike(state)) return state;
-      state.then(undefined, () => {}); // it is refused, however it ends
+      state.then(undefined, () => {}); // the plugin is refused in any case
       report(
         "setup returned a promise, so what it declares would come too late; make it synchronous and wait in start()",
       );
@@ -186,7 +186,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   };
 }
 
-/** The name of a hook, or what was given in its place. */
+/** The name of a hook, or the invalid value passed instead. */
 function nameOf(hook: ServiceName): string {
   const { id } = (hook ?? {}) as { readonly id?: unknown };
   return typeof id === "string" ? id : (hook as string);
@@ -199,8 +199,8 @@ function oneOf(first: string): string {
 type GetUser = IdentityOptions["getUser"];
 
 /**
- * The one function that recognises callers: the configuration's, or a plugin's. Two are a configuration problem: one
- * would be ignored while its author believes that it protects the app.
+ * Chooses the function that identifies callers: the configuration's, or a plugin's. Two of them are a configuration
+ * problem: one would be ignored while its author believes that it protects the app.
  */
 export function chooseGetUser(
   own: GetUser,

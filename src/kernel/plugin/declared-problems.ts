@@ -3,17 +3,17 @@ import { unknownKeys } from "../text/did-you-mean.ts";
 
 type TypeName = "function" | "object" | "string" | "number" | "boolean";
 
-/** Keys by the type that their values must have; `undefined` for those that are checked otherwise, or not at all. */
+/** The required types of an object's values, by key; `undefined` for keys that are checked elsewhere, or not at all. */
 export type Shape = Readonly<Record<string, TypeName | undefined>>;
 
-/** What may be declared, key by key. */
+/** The allowed keys of each kind of declaration. */
 export interface DeclarationShapes {
   readonly plugin: Shape;
   readonly hook: Shape;
   readonly endpoint: Shape;
-  /** What a route has besides what an endpoint has. */
+  /** The keys of a route in addition to those of an endpoint. */
   readonly route: Shape;
-  /** What `routes.onRoute` may replace. */
+  /** The keys that `routes.onRoute` may replace. */
   readonly change: Shape;
 }
 
@@ -50,7 +50,7 @@ const KERNEL: DeclarationShapes = {
   change: { handler: "function", meta: "object", timeout: "number", errorFormat: "function" },
 };
 
-/** The kernel's shapes, with those of its base. */
+/** Combines the kernel's shapes with those of its base. */
 export function declarationShapes(base: DeclarationShapes): DeclarationShapes {
   const endpoint = { ...KERNEL.endpoint, ...base.endpoint };
   return {
@@ -62,12 +62,12 @@ export function declarationShapes(base: DeclarationShapes): DeclarationShapes {
   };
 }
 
-/** What is wrong with a plugin's own members, apart from what they hold. */
+/** Problems of a plugin's own members, without the declarations in them. */
 export function pluginProblems(plugin: object, shape: Shape): string[] {
   return shapeProblems(plugin, shape);
 }
 
-/** What is wrong with a function for a hook, and when it runs. */
+/** Problems of a hook function and its options. */
 export function hookProblems(name: unknown, fn: unknown, options: unknown, shape: Shape): string[] {
   const at = `hook "${String(name)}"`;
   if (typeof name !== "string") return ["hooks.on takes the name of a hook first"];
@@ -76,12 +76,12 @@ export function hookProblems(name: unknown, fn: unknown, options: unknown, shape
   return problems;
 }
 
-/** What is wrong with an endpoint of a plugin. */
+/** Problems of a plugin's endpoint. */
 export function endpointProblems(name: string, endpoint: unknown, shape: Shape): string[] {
   return routeShapeProblems(`endpoint "${name}"`, endpoint, shape);
 }
 
-/** What is wrong with a route, apart from its path. */
+/** Problems of a route, except for its path. */
 export function routeProblems(route: unknown, shape: Shape): string[] {
   const { method, path } = (route ?? {}) as { readonly method?: unknown; readonly path?: unknown };
   return routeShapeProblems(`route ${method} ${path}`, route, shape);
@@ -104,7 +104,10 @@ function isRuleList(list: unknown): boolean {
   return Array.isArray(list) && list.every(isRule);
 }
 
-/** What is wrong with an object whose keys have types. @param shape names of types; undefined accepts any */
+/**
+ * Problems of an object with a shape: unknown keys and values of the wrong type. @param shape undefined accepts any
+ * type
+ */
 export function shapeProblems(given: unknown, shape: Shape): string[] {
   if (typeof given !== "object" || given === null) return [`it must be an object, not ${typeNameOf(given)}`];
   const problems = unknownKeys(given, Object.keys(shape));

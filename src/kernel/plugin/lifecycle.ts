@@ -7,18 +7,18 @@ import { didYouMean } from "../text/did-you-mean.ts";
 import { isValidPlugin } from "./create-plugin.ts";
 import type { KernelPlugin, SetUp } from "./kernel-plugin.ts";
 
-/** Milliseconds between attempts to start while the database is away. */
+/** Milliseconds between attempts to start while the database is unavailable. */
 const RETRY_MS = 1_000;
 
-/** What is started and stopped together. */
+/** The parts that are started and stopped. */
 export interface LifecycleParts {
-  /** In the order in which they start. */
+  /** In the order in which they are started. */
   readonly plugins: ReadonlyMap<KernelPlugin, SetUp>;
   readonly container: ServiceContainer;
   readonly log: Logger;
-  /** Milliseconds that each part gets to stop; starting takes as long as it takes. */
+  /** Timeout in milliseconds for stopping each part; starting has no timeout. */
   readonly stopMs: number;
-  /** Runs first; again when the start is tried again. */
+  /** Runs first, and again on each retry of the start. */
   connect(): Promise<void>;
   /** Runs last. */
   disconnect(): Promise<void>;
@@ -26,12 +26,12 @@ export interface LifecycleParts {
   refuseLate(): void;
 }
 
-/** Starts and stops: driver, then plugins in order; plugins in reverse, services, then driver. */
+/** Starts the driver, then plugins in order; stops plugins in reverse order, then services, then the driver. */
 export function createLifecycle({ plugins, container, log, stopMs, connect, disconnect, refuseLate }: LifecycleParts): {
   readonly ready: Promise<void>;
-  /** @throws UnavailableError when it was stopped */
+  /** @throws UnavailableError when it has been stopped */
   started(): Promise<void> | undefined;
-  /** Runs the plugins' `closing` functions; undefined without any. */
+  /** Runs the plugins' `closing` functions; undefined if no plugin has one. */
   closing(): Promise<unknown> | undefined;
   stop(): Promise<void>;
 } {
@@ -61,7 +61,7 @@ export function createLifecycle({ plugins, container, log, stopMs, connect, disc
       const canHeal = isKeelsonError(error) && error.code === "DATABASE_UNAVAILABLE";
       nextAttempt = canHeal ? Date.now() + RETRY_MS : Number.POSITIVE_INFINITY;
       log.error("The app could not start", describeError(error));
-      if (stopped) await shutDown(); // it was closed meanwhile: stop what started late, too
+      if (stopped) await shutDown(); // it was closed meanwhile: stop the parts that started since
       throw error;
     }
   }
@@ -77,7 +77,7 @@ export function createLifecycle({ plugins, container, log, stopMs, connect, disc
     const { context, state } = plugins.get(plugin) as SetUp;
     await quietly(`plugin "${plugin.id}"`, () => plugin[which]?.(context, state));
   }
-  /** Stopping always completes: failures and timeouts are logged, and the rest is stopped. */
+  /** Stopping always completes: failures and timeouts are logged, and the remaining parts are stopped. */
   async function quietly(what: string, stop: () => unknown): Promise<void> {
     try {
       await withDeadline((async () => stop())(), stopMs, what);
@@ -112,7 +112,7 @@ export function createLifecycle({ plugins, container, log, stopMs, connect, disc
 }
 
 /**
- * Orders plugins so that each comes after what it requires, otherwise as listed. Problems (duplicates, missing and
+ * Orders plugins so that each comes after those it requires, otherwise as listed. Problems (duplicates, missing and
  * circular requirements, values that are not plugins) are reported; the rest is ordered.
  */
 export function orderPlugins(input: Iterable<unknown>, problem: (sentence: string) => void): KernelPlugin[] {
@@ -126,7 +126,7 @@ export function orderPlugins(input: Iterable<unknown>, problem: (sentence: strin
   for (const plugin of plugins)
     for (const name of [plugin.id, ...plugin.provides]) if (!providers.has(name)) providers.set(name, plugin);
 
-  /** Ids and capabilities of the plugins that come before one. */
+  /** The ids and capabilities that must come before a plugin. */
   const before = ({ id, requires, after = [] }: KernelPlugin): ReadonlySet<string> => {
     const others = plugins.filter((other) => other.before?.includes(id)).map((other) => other.id);
     const known = [...after, ...others].filter((name) => providers.has(name));

@@ -6,11 +6,11 @@ import { boundedBody, collect, readJsonBody, single } from "./read-body.ts";
 
 /** How a route reads a body that is not JSON. */
 export interface BodyReading {
-  /** "raw": bytes of any type, as they come. "multipart": a form with files, held in memory. */
+  /** "raw": a stream of bytes of any type. "multipart": a form with files, held in memory. */
   readonly as: "raw" | "multipart";
-  /** Bytes of the body at most. @default limits.bodyBytes */
+  /** Maximum size of the body in bytes. @default limits.bodyBytes */
   readonly bytes?: number | undefined;
-  /** Parts of a form at most. @default 100 */
+  /** Maximum number of parts of a form. @default 100 */
   readonly parts?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export function readBody(request: KernelRequest, limits: Limits, reading: BodyRe
   return as === "raw" ? readBytes(request, bytes) : readForm(request, bytes, parts);
 }
 
-/** What is wrong with how a route reads bodies. */
+/** Problems of a route's `body` option. */
 export function bodyReadingProblems({ as, bytes = 1, parts = 1 }: BodyReading): string[] {
   const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
   const problems: string[] = [];

@@ -1,16 +1,16 @@
 import { didYouMean } from "../text/did-you-mean.ts";
 
-/** Limits of an app; all on, all configurable. */
+/** The limits of an app. All are enabled by default and configurable. */
 export interface Limits {
-  /** Bytes of a request body. @default 1048576 */
+  /** Size of a request body in bytes. @default 1048576 */
   readonly bodyBytes: number;
-  /** Bytes of the body of an import, whose rows have `bodyBytes` each. @default 268435456 */
+  /** Size of the body of an import in bytes; each row may have `bodyBytes`. @default 268435456 */
   readonly importBytes: number;
-  /** Levels of nested JSON. @default 20 */
+  /** Nesting depth of JSON. @default 20 */
   readonly jsonDepth: number;
-  /** Members and items of one JSON body, all together; of one row of an import. @default 50000 */
+  /** Total number of members and items of a JSON body, or of one row of an import. @default 50000 */
   readonly jsonValues: number;
-  /** Bytes of path and query together. @default 8192 */
+  /** Size of path and query together in bytes. @default 8192 */
   readonly urlBytes: number;
   /** Query parameters. @default 200 */
   readonly parameters: number;
@@ -24,29 +24,27 @@ export interface Limits {
   readonly sortKeys: number;
   /** Relations of one `include`. @default 10 */
   readonly includes: number;
-  /** Levels of one `include`. @default 3 */
+  /** Nesting depth of one `include`. @default 3 */
   readonly includeDepth: number;
   /** Included records per relation. @default 1000 */
   readonly includedRecords: number;
-  /** Records of a page when the request does not say. @default 100 */
+  /** Records per page when the request does not set a limit. @default 100 */
   readonly pageSize: number;
-  /** Records of a page at most. @default 1000 */
+  /** Maximum number of records per page. @default 1000 */
   readonly maxPageSize: number;
-  /** Bytes of a page of records, and of what is included in them. @default 8388608 */
+  /** Size of a page of records, with the included records, in bytes. @default 8388608 */
   readonly pageBytes: number;
-  /**
-   * Bytes of all responses over 1 MiB that are in flight at once; further ones are refused with 503. @default 67108864
-   */
+  /** Total size in bytes of all responses over 1 MiB in flight; further ones are refused with 503. @default 67108864 */
   readonly answerBytes: number;
-  /** Records that a page may skip; beyond it, keyset. @default 100000 */
+  /** Maximum number of records that a page may skip; use cursors beyond it. @default 100000 */
   readonly maxOffset: number;
-  /** Records of one bulk request. @default 1000 */
+  /** Maximum number of records in one bulk request. @default 1000 */
   readonly bulk: number;
-  /** Milliseconds for a rule. @default 1000 */
+  /** Timeout of a rule in milliseconds. @default 1000 */
   readonly ruleMs: number;
-  /** Milliseconds for a hook. @default 5000 */
+  /** Timeout of a hook in milliseconds. @default 5000 */
   readonly hookMs: number;
-  /** Milliseconds for a request. @default 30000 */
+  /** Timeout of a request in milliseconds. @default 30000 */
   readonly requestMs: number;
 }
 
@@ -76,7 +74,10 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   requestMs: 30_000,
 });
 
-/** The limits of an app over the defaults; what is undefined keeps its default. Anything odd is reported as a problem. */
+/**
+ * Merges an app's limits with the defaults; undefined values keep their default. Invalid limits are reported as
+ * problems.
+ */
 export function completeLimits(given: Partial<Limits> = {}, problem: (sentence: string) => void): Limits {
   const limits: Record<string, number> = { ...DEFAULT_LIMITS };
   for (const [name, value] of Object.entries(given)) {

@@ -2,20 +2,20 @@ import type { KeelsonError } from "../../entity/base/keelson-error.ts";
 import { InternalError } from "../errors/errors.ts";
 
 /**
- * Key of a mark: an object that has it is shown by `Presenter.marked`, and left out without that function. It is
- * enumerable, so that `{ ...record }` keeps it; a symbol, so that JSON never shows it.
+ * The key of a mark: objects that have it are presented by `Presenter.marked`, and omitted without that function. It is
+ * enumerable, so that `{ ...record }` keeps it; a symbol, so that JSON never contains it.
  */
 export const kMarked: unique symbol = Symbol("keelson.record");
 
-/** How a value is shown. */
+/** Options for presenting a value. */
 export interface Presenter {
   /** Whether datetimes become ISO 8601 text, as in JSON; for in-process callers they stay `Date`s. */
   readonly wire: boolean;
-  /** Shows an object with a mark. @default it is left out */
+  /** Presents an object with a mark. @default the object is omitted */
   marked?(value: object, depth: number): unknown;
 }
 
-/** Deeper results are refused before they overflow the stack; circular ones end here too. */
+/** Maximum nesting depth of results. Deeper ones would overflow the stack; circular ones also end here. */
 const MAX_DEPTH = 64;
 
 /** Refuses a value that is nested too deeply or circular. @throws InternalError */
@@ -24,12 +24,13 @@ export function checkDepth(depth: number): void {
 }
 
 /**
- * A value as plain JSON data, in which every object with a mark, at any depth, is what the presenter makes of it.
+ * Converts a value to plain JSON data. Every object with a mark, at any depth, is replaced by the result of
+ * `presenter.marked`.
  * @throws InternalError for a value that is nested too deeply or circular
  */
 export function presentPlain(value: unknown, presenter: Presenter, depth = 0): unknown {
-  if (typeof value === "function") return undefined; // JSON would ask its `toJSON`
-  if (typeof value === "bigint") return presenter.wire ? String(value) : value; // JSON has no such numbers
+  if (typeof value === "function") return undefined; // JSON would call its `toJSON`
+  if (typeof value === "bigint") return presenter.wire ? String(value) : value; // JSON has no 64-bit integers
   if (typeof value !== "object" || value === null) return value;
   checkDepth(depth);
   if (Array.isArray(value)) return presentAll(value, presenter, depth);
@@ -56,8 +57,8 @@ function presentAll(items: readonly unknown[], presenter: Presenter, depth: numb
 export type ErrorContent = Readonly<Record<string, unknown>>;
 
 /**
- * A Keelson error's body without marked objects. An error that cannot be written as JSON is reduced to its code and
- * message.
+ * A Keelson error's body without marked objects. An error that cannot be serialized to JSON is reduced to its code,
+ * message and status.
  */
 export function errorContent(error: KeelsonError): ErrorContent {
   try {
@@ -67,13 +68,13 @@ export function errorContent(error: KeelsonError): ErrorContent {
   }
 }
 
-/** @throws TypeError for a value that cannot be written as JSON */
+/** @throws TypeError for a value that cannot be serialized to JSON */
 export function tellable(plain: unknown): ErrorContent {
   JSON.stringify(plain);
   return plain as ErrorContent;
 }
 
-/** The least that an error says. */
+/** The minimal body of an error. */
 export function bareContent({ code, message, status }: KeelsonError): ErrorContent {
   return { code, message, status };
 }

@@ -1,21 +1,21 @@
 import { BadRequestError } from "../errors/errors.ts";
 
-/** Query parameters in the order they came, each name with all its values, decoded once. */
+/** Query parameters in their original order: each name with all its values, decoded once. */
 export type QueryParameters = ReadonlyMap<string, readonly string[]>;
 
-/** Names and values that go into a message are cut to this many characters. */
+/** Maximum number of characters of names and values in messages. */
 const SHOWN = 64;
 
-/** A name from a request as messages show it: short, and well-formed. */
+/** Prepares a name from a request for a message: shortened and well-formed. */
 export function shownName(name: string): string {
   return name.length <= SHOWN ? name.toWellFormed() : `${name.slice(0, SHOWN).toWellFormed()}…`;
 }
 
 /**
- * Splits a raw query string. Not URLSearchParams, which silently repairs broken escapes and decodes what two layers
- * could then read differently.
+ * Splits a raw query string. Not URLSearchParams, which silently repairs broken escapes, so that two layers could read
+ * the same string differently.
  * @param search without `?`
- * @param limit how many different names are allowed; repeated ones are values of one parameter
+ * @param limit the maximum number of different names; repeated names are values of one parameter
  * @throws BadRequestError for broken escapes, NUL, lone surrogates and too many parameters
  */
 export function readParameters(search: string, limit: number): QueryParameters {

@@ -10,8 +10,8 @@ export function single(value: string | readonly string[] | undefined): string | 
 }
 
 /**
- * The JSON body of a request, read once and checked: type, encoding, size, UTF-8, depth, no `__proto__`. The strict
- * content type also closes the door that cross-site forms come through.
+ * Reads the JSON body of a request and checks it: type, encoding, size, UTF-8, depth, no `__proto__`. The strict
+ * content type also blocks cross-site forms.
  * @throws BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
  */
 export async function readJsonBody(request: KernelRequest, limits: Limits): Promise<unknown> {
@@ -29,9 +29,8 @@ export async function readJsonBody(request: KernelRequest, limits: Limits): Prom
 }
 
 /**
- * A body of at most so many bytes. A stream is measured while it is read; a body that the host has parsed is not
- * measured.
- * @throws PayloadTooLargeError at once for bytes and text; for a stream, its reader gets the error
+ * Limits the size of a body. A stream is measured while it is read; a body that the host has parsed is not measured.
+ * @throws PayloadTooLargeError immediately for bytes and text; for a stream, its reader gets the error
  */
 export function boundedBody(body: KernelBody, most: number): KernelBody {
   if (body.kind === "stream") return { kind: "stream", stream: bounded(body.stream, most) };
@@ -85,17 +84,17 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message quotes the body.
+    // The parser's own message contains parts of the body.
     throw new BadRequestError("The body is not valid JSON");
   }
 }
 
 /**
- * What is wrong with the shape of a parsed JSON value, as the end of a sentence; undefined when nothing is. Iterative, so
- * that hostile depth cannot overflow the stack; the parser itself is safe. It stops at the limits: whatever looks at values
- * later takes time for each of them.
- * @param maxDepth levels of nesting at most
- * @param maxValues members of objects and items of lists at most, all together
+ * Checks the size and depth of a parsed JSON value. Returns the problem as the end of a sentence, or undefined.
+ * Iterative, so that deep input cannot overflow the stack; the parser itself is safe. It stops at the limits, which
+ * also bound the work of later code.
+ * @param maxDepth the maximum nesting depth
+ * @param maxValues the maximum number of object members and list items in total
  */
 export function jsonShapeProblem(
   root: unknown,

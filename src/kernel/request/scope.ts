@@ -2,44 +2,45 @@ import type { ScopedContainer } from "../container/scoped-container.ts";
 import type { HttpExchange } from "./messages.ts";
 import type { ErrorContent } from "./present.ts";
 
-/** What a scope begins with. */
+/** The initial values of a scope. */
 export interface ScopeInit {
   readonly principal: Principal;
   readonly requestId: string;
-  /** @default no request: work in the process */
+  /** @default no request: in-process work */
   readonly exchange?: HttpExchange | undefined;
 }
 
-/** What happens on behalf of one caller: a request, a job, a call in the process. */
+/** The work of one caller: a request, a job, or an in-process call. */
 export interface Scope extends ScopeInit {
   readonly exchange: HttpExchange | undefined;
   /** Services; the scope is created on first use. */
   readonly services: ScopedContainer;
 }
 
-/** A scope as its owner sees it: the owner closes it, together with its services. */
+/** A scope with a method to close it and its services, for the code that opened it. */
 export interface OpenScope extends Scope {
-  /** Never rejects: its work is done. */
+  /** Never rejects; errors are logged. */
   close(): Promise<void> | undefined;
 }
 
-/** How an app creates scopes and presents their results. The gate brings its own. */
+/** Creates scopes and presents their results. The gate has its own implementation. */
 export interface Scopes {
   open(init: ScopeInit): OpenScope;
-  /** A value as JSON text; undefined for values that JSON cannot express. */
+  /** Serializes a value to JSON text; undefined for values that JSON cannot express. */
   toJson(value: unknown, scope: Scope): string | undefined | Promise<string | undefined>;
-  /** The error's body for the caller; undefined without one. */
+  /** Returns the error's body for the caller; undefined uses the default body. */
   presentError(error: unknown, scope: Scope): Promise<ErrorContent | undefined>;
 }
 
-/** A signed-in person or program as the app's `getUser` describes them. Only `id` means something to the framework. */
+/** A signed-in person or program, as returned by the app's `getUser`. The framework uses `id` only. */
 export interface User {
   readonly id: string;
   readonly [property: string]: unknown;
 }
 
 /**
- * On whose behalf something happens. Three explicit kinds; no code path turns a missing user into the system.
+ * The identity that an operation runs as. There are three explicit kinds; no code path turns a missing user into the
+ * system.
  */
 export type Principal =
   | { readonly kind: "anonymous"; readonly user: null; readonly isAdmin: false }

@@ -4,14 +4,14 @@ import type { KernelRequest, KernelResponse } from "../request/messages.ts";
 import type { Scope } from "../request/scope.ts";
 import { OpenStream } from "./open-stream.ts";
 
-/** What the routes below the API prefix are about. */
+/** The entity of routes below the API prefix. */
 export interface Resource {
   readonly name: string;
   /** @default the plural of the name */
   readonly plural?: string | undefined;
 }
 
-/** What a route handler gets. */
+/** The input of a route handler. */
 export interface KernelRouteContext {
   readonly route: KernelRoute;
   readonly request: KernelRequest;
@@ -24,21 +24,21 @@ export interface KernelRouteContext {
   readonly root: string;
   readonly scope: Scope;
   /**
-   * The body, read on first call: JSON, unless the route's `body` says that it is bytes (`AsyncIterable<Uint8Array>`) or a
-   * form (`FormData`).
+   * Reads the body on first call: JSON, unless the route's `body` option selects bytes (`AsyncIterable<Uint8Array>`) or
+   * a form (`FormData`).
    * @throws 400, 413, 415
    */
   body(): Promise<unknown>;
   /**
-   * Answers another request of the same caller within a scope, such as that of a transaction: by its route, with the rules of
-   * that route and the layers of plugins.
+   * Answers another request of the same caller within a scope, such as a transaction: with its own route, that route's
+   * rules, and the layers of plugins.
    * @param check refuses routes by throwing
-   * @throws what the route throws; 404 and 405 where there is no such route
+   * @throws any error that the route throws; 404 and 405 when the route does not exist
    */
   dispatch(request: KernelRequest, scope: Scope, check?: (route: never) => void): Promise<KernelResponse>;
 }
 
-/** A response with a status and headers. Any other return value is sent with 200, or as 204 for undefined. */
+/** A response with a status and headers. Other return values are sent with 200, undefined with 204. */
 export class Reply {
   readonly status: number;
   readonly body: unknown;
@@ -46,7 +46,7 @@ export class Reply {
 
   /** @throws InternalError unless the status is a whole number from 200 to 599 */
   constructor(status: number, body?: unknown, headers: Readonly<Record<string, string | readonly string[]>> = {}) {
-    // Hosts report it too late: some refuse the response, others wait for the rest of it.
+    // Hosts report an invalid status too late: some refuse the response, others wait for the rest of it.
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InternalError("The status of an answer is a whole number from 200 to 599");
     this.status = status;
@@ -55,9 +55,10 @@ export class Reply {
   }
 
   /**
-   * A response that would never end by itself, such as a stream of events. It ends when the client disconnects and when the
-   * app begins to close, so that closing need not wait for it.
-   * @param source gives the chunks; its signal is aborted at the end. A generator that waits for events has to listen to it
+   * Makes a response that does not end by itself, such as an event stream. It ends when the client disconnects or the
+   * app begins to close, so that closing does not wait for it.
+   * @param source yields the chunks; its signal is aborted at the end. A generator that waits for events must listen to
+   *   it
    */
   static stream(
     source: (signal: AbortSignal) => AsyncIterable<Uint8Array | string>,
@@ -67,7 +68,7 @@ export class Reply {
   }
 }
 
-/** An error's body, as this caller may see it. */
+/** An error's body, masked for the caller. */
 export type ErrorBody = Readonly<Record<string, unknown>> & {
   readonly status: number;
   readonly code: string;
@@ -77,37 +78,37 @@ export type ErrorBody = Readonly<Record<string, unknown>> & {
 /** Members of a route that `routes.onRoute` may set. */
 export type RouteChange = Partial<Pick<KernelRouteInput, "handler" | "meta" | "timeout" | "errorFormat">>;
 
-/** A route as the kernel knows it. */
+/** A route, as the kernel handles it. */
 export interface KernelRouteInput {
   readonly method: string;
   /**
-   * Pattern such as `/films/:id`; see `inApi`. Its last segment may be all that follows (`/files/:path+`), or end in a verb
-   * (`/orders/:id:archive`, `/orders:import`).
+   * A pattern such as `/films/:id`; see `inApi`. The last segment may capture the rest of the path (`/files/:path+`) or
+   * end in a verb (`/orders/:id:archive`, `/orders:import`).
    */
   readonly path: string;
-  /** Whether the path is below the API prefix, rather than from the root. @default whether it has an entity */
+  /** Whether the path is relative to the API prefix and not to the root. @default true for routes with an entity */
   readonly inApi?: boolean | undefined;
   /** Handles the requests of the route. */
   handler(context: KernelRouteContext): unknown;
   readonly entity?: Resource | undefined;
-  /** What it does, for listings: "list", "create", an action's name. */
+  /** The action, for listings: "list", "create", or an action's name. */
   readonly action: string;
-  /** Rules of the route itself; operations inside it have their own. Absent: the operations decide. */
+  /** Rules of the route itself; operations inside it have their own. If absent, the operations decide. */
   readonly rules?: readonly string[] | undefined;
-  /** `summary`, `description` and `tags` for documentation; plugins may keep more of their own in it. */
+  /** `summary`, `description` and `tags` for documentation; plugins may store their own data in it. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  /** What `body()` gives where it is not JSON; no plugin reads such a body before the handler. @default JSON */
+  /** How `body()` reads a body that is not JSON; no plugin reads such a body before the handler. @default JSON */
   readonly body?: BodyReading | undefined;
   /**
-   * Writes the route's errors in another form; their status and headers stay. Called with what the caller may see. When it
-   * throws, that is logged, and the usual form is sent.
+   * Formats the route's errors; status and headers are not changed. It receives the error's body masked for the caller.
+   * If it throws, the error is logged and the usual format is sent.
    */
   readonly errorFormat?:
     | ((error: ErrorBody, request: KernelRequest) => { readonly type?: string | undefined; readonly body: unknown })
     | undefined;
   /** Milliseconds the request may take. @default limits.requestMs */
   readonly timeout?: number | undefined;
-  /** Handled also while the app is starting, and without finding the caller: for liveness probes. @default false */
+  /** Also handled while the app is starting, and without identifying the caller: for liveness probes. @default false */
   readonly early?: boolean | undefined;
 }
 
@@ -118,14 +119,14 @@ export interface KernelRoute extends KernelRouteInput {
   readonly plugin: string;
 }
 
-/** A route as a person lists it: with its whole path, and the rules that decide. */
+/** A route for listings, with its full path and the rules that decide. */
 export interface RouteListing {
   readonly method: string;
   readonly path: string;
   /** Name of the entity, for entity routes. */
   readonly entity: string | undefined;
   readonly action: string;
-  /** One that passes is enough; an empty list denies every caller. */
+  /** One rule must pass; an empty list denies every caller. */
   readonly rules: readonly string[];
   /** Id of the plugin that added it. */
   readonly plugin: string;

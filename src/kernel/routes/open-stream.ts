@@ -1,4 +1,4 @@
-/** The source of a response that would never end by itself. */
+/** The source of a response that does not end by itself. */
 export class OpenStream {
   readonly begin: (signal: AbortSignal) => AsyncIterable<Uint8Array | string>;
 

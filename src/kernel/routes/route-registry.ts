@@ -3,7 +3,7 @@ import { BadRequestError } from "../errors/errors.ts";
 import { kebabCase, pluralize, routeSegment } from "../text/names.ts";
 import type { KernelRoute, KernelRouteInput, RouteListing } from "./kernel-route.ts";
 
-/** What a look-up found: a route, other methods on the same path, or nothing. */
+/** The result of a look-up: a route, or the methods allowed on the path. */
 export type RouteMatch =
   | { readonly route: KernelRoute; readonly params: Readonly<Record<string, string>> }
   | { readonly allow: readonly string[] };
@@ -11,17 +11,17 @@ export type RouteMatch =
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const METHOD = /^[A-Z]+$/;
 const SEGMENT = ":[A-Za-z][A-Za-z0-9_]*|[A-Za-z0-9._~-]+";
-/** The last segment may be all that follows, or end in a verb. */
+/** The last segment may capture the rest of the path, or end in a verb. */
 const LAST = `:[A-Za-z][A-Za-z0-9_]*\\+|(?:${SEGMENT})(?::[A-Za-z][A-Za-z0-9-]*)?`;
 const PATH = new RegExp(`^(?:/|(?:/(?:${SEGMENT}))*/(?:${LAST}))$`);
-/** A verb at the end of a path; the colon of a parameter follows a slash. */
+/** Matches the colon of a verb at the end of a path; the colon of a parameter follows a slash. */
 const VERB = /(?<=[^/]):(?=[A-Za-z][A-Za-z0-9-]*$)/;
 
-/** All routes of an app. Static segments win over parameters, so `/films/count` is never read as an id. */
+/** All routes of an app. Static segments take precedence over parameters, so `/films/count` is never read as an id. */
 export class RouteRegistry {
   readonly #prefix: string;
   readonly #routes: KernelRoute[] = [];
-  /** By method and path with parameters unnamed, to find collisions. */
+  /** By method and path with unnamed parameters, to find collisions. */
   readonly #owners = new Map<string, KernelRoute>();
   readonly #apiRouter = createRouter<KernelRoute>();
   readonly #rootRouter = createRouter<KernelRoute>();
@@ -32,7 +32,7 @@ export class RouteRegistry {
     this.#problem = problem;
   }
 
-  /** All routes as data. `rulesOf` returns the rules of a route without its own. */
+  /** Lists all routes. `rulesOf` returns the rules of a route that has none of its own. */
   list(rulesOf: (route: KernelRoute) => readonly string[]): readonly RouteListing[] {
     return this.#routes.map((route) =>
       Object.freeze({
@@ -46,12 +46,12 @@ export class RouteRegistry {
     );
   }
 
-  /** All routes as they were added, in order. */
+  /** All routes, in the order in which they were added. */
   get all(): readonly KernelRoute[] {
     return this.#routes;
   }
 
-  /** Adds a route; a malformed one, or one that another plugin already owns, is reported as a problem. */
+  /** Adds a route. An invalid route, or one that collides with another, is reported as a problem. */
   add(plugin: string, input: KernelRouteInput): void {
     const method = input.method.toUpperCase();
     const at = `route ${method} ${input.path} of plugin "${plugin}"`;
@@ -63,7 +63,7 @@ export class RouteRegistry {
       return;
     }
     if (owner !== undefined) {
-      // Two entities with one plural are reported once, as such, not route by route.
+      // Two entities with the same plural are reported once elsewhere, not route by route.
       if (owner.entity !== undefined && input.entity !== undefined && owner.entity !== input.entity) return;
       this.#problem(`${at} collides with ${owner.method} ${owner.path} (${owner.action}) of plugin "${owner.plugin}"`);
       return;
@@ -74,19 +74,21 @@ export class RouteRegistry {
   }
 
   /**
-   * Opens the table for look-ups, once all routes are added.
-   * @param change gives what is to be served in a route's place
+   * Builds the routers once all routes are added.
+   * @param change returns the route to serve instead of each route
    */
   complete(change: (route: KernelRoute) => KernelRoute): void {
     for (const [at, added] of this.#routes.entries()) {
       const route = change(added);
       this.#routes[at] = route;
-      // To rou3 a colon begins a parameter, unless it is escaped.
+      // In rou3, a colon begins a parameter unless it is escaped.
       addRoute(route.inApi ? this.#apiRouter : this.#rootRouter, route.method, route.path.replace(VERB, "\\:"), route);
     }
   }
 
-  /** Finds the route of a path: below the API prefix first, then from the root. `undefined`: no such path. */
+  /**
+   * Finds the route of a path, first below the API prefix, then from the root. Returns `undefined` for an unknown path.
+   */
   find(method: string, path: string, base: string | undefined): RouteMatch | undefined {
     const inner = base === undefined ? this.#below(path) : path;
     const wanted = method === "HEAD" ? "GET" : method;
@@ -96,14 +98,14 @@ export class RouteRegistry {
     );
   }
 
-  /** Whether a path is this app's: below its prefix, or a plugin endpoint's. */
+  /** Whether a path belongs to this app: it is below its prefix, or is a plugin endpoint. */
   owns(path: string, base: string | undefined): boolean {
     return (
       base !== undefined || this.#below(path) !== undefined || this.#look(this.#rootRouter, "GET", path) !== undefined
     );
   }
 
-  /** The address of the entity that a path without a route seems to mean: `/orderItems` is `/order-items`. */
+  /** Suggests the path of an entity for an unknown path: `/order-items` for `/orderItems`. */
   suggest(path: string, base: string | undefined): string | undefined {
     const segment = (base === undefined ? this.#below(path) : path)?.split("/", 2)[1] ?? "";
     const wanted = kebabCase(pluralize(segment));
@@ -133,9 +135,9 @@ export class RouteRegistry {
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** A request's address after the one canonicalisation that all adapters share. */
+/** A request's URL after the canonicalization that all adapters share. */
 export interface CanonicalUrl {
-  /** Path with raw, still escaped segments that are safe to match, without a trailing slash. */
+  /** The path with raw, still escaped segments that are safe to match; without a trailing slash. */
   readonly path: string;
   /** Raw query string without `?`. */
   readonly search: string;
@@ -145,7 +147,7 @@ const PLAIN = /^(?:\/[A-Za-z0-9_~-]+)+$/;
 
 /**
  * Splits a raw URL once, on raw slashes. Empty, `.` and `..` segments, broken escapes, NUL, control characters and
- * slashes hidden in a segment are refused, so that no two layers can read one path differently.
+ * slashes encoded in a segment are refused, so that two layers can never read a path differently.
  * @throws BadRequestError
  */
 export function canonicalize(url: string, maxBytes: number): CanonicalUrl {
@@ -175,14 +177,14 @@ export function decodeParams(params: Readonly<Record<string, string>>): Readonly
   return decoded;
 }
 
-/** Decodes a parameter; that of `/:path+` has several segments, none of which can hide a slash. */
+/** Decodes a parameter. The parameter of `/:path+` has several segments, none of which can contain an encoded slash. */
 function decodeParam(raw: string): string | undefined {
   if (!raw.includes("/")) return decodeSegment(raw);
   const segments = raw.split("/").map(decodeSegment);
   return segments.includes(undefined) ? undefined : segments.join("/");
 }
 
-/** Decodes one path segment; undefined when its escapes are broken or hide what a segment must not contain. */
+/** Decodes one path segment; undefined when its escapes are broken or encode forbidden characters. */
 function decodeSegment(raw: string): string | undefined {
   let text = raw;
   if (raw.includes("%")) {
@@ -192,12 +194,12 @@ function decodeSegment(raw: string): string | undefined {
       return undefined;
     }
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression searches for control characters
   return text === "" || text === "." || text === ".." || /[\u0000-\u001f\u007f/\\]/.test(text) ? undefined : text;
 }
 
 /**
- * Matches a path against a pattern with `:name` parameters. A trailing slash is tolerated.
+ * Matches a path against a pattern with `:name` parameters. Trailing slashes are ignored.
  * @returns the decoded parameters, or null when it does not match
  */
 export function matchRoute(path: string, pattern: string): Record<string, string> | null {

@@ -1,4 +1,4 @@
-/** Edit distance with swaps of neighbours; stops counting beyond `limit`, so that long inputs stay cheap. */
+/** Edit distance with transpositions; stops counting beyond `limit`, so that long inputs stay cheap. */
 function distance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: number[] = [];
@@ -18,7 +18,7 @@ function distance(a: string, b: string, limit: number): number {
   return last[b.length] as number;
 }
 
-/** The candidate nearest to a mistyped name, or undefined without a close one. */
+/** The candidate closest to a mistyped name; undefined when none is close enough. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > 64) return undefined;
   const limit = Math.max(1, Math.floor(name.length / 3));
@@ -34,13 +34,13 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return found;
 }
 
-/** ` Did you mean "x"?` with a leading space, or nothing. */
+/** Returns ` Did you mean "x"?` with a leading space, or an empty string. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const found = nearest(name, candidates);
   return found === undefined ? "" : ` Did you mean "${found}"?`;
 }
 
-/** One sentence per key of an object of options that is not among the known ones. */
+/** Returns one message per unknown key of an options object. */
 export function unknownKeys(given: object, known: readonly string[]): string[] {
   return Object.keys(given)
     .filter((key) => !known.includes(key))

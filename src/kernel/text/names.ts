@@ -3,12 +3,12 @@ import plural from "pluralize";
 
 export { camelCase, kebabCase, pascalCase, snakeCase } from "change-case";
 
-// The library follows Latin where programmers do not: schema -> schemata, API -> APIS, metadata -> metadatum.
+// The library uses Latin forms where programmers do not: schema -> schemata, API -> APIS, metadata -> metadatum.
 const SAME = /(?:metadata|criteria)$/i;
 const PLAIN_S = /(?:schema|API)$/i;
 const PLAIN_S_PLURAL = /(?:schema|API)s$/i;
 
-/** Longer names are returned as they are: matching the library's patterns takes longer the longer a name is. */
+/** Longer names are returned unchanged: the library's pattern matching slows down with the length of a name. */
 const LONGEST = 256;
 
 /** The plural of an English noun. */
@@ -31,17 +31,17 @@ export function routeSegment(entity: { readonly name: string; readonly plural?: 
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 const ENTITY_NAME = /^[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*$/;
 
-/** The text with its first letter in upper case. */
+/** Returns the text with its first letter in upper case. */
 export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Whether the text could name a variable (ASCII letters, digits, `_` and `$`). */
+/** Whether the text is a valid variable name (ASCII letters, digits, `_` and `$`). */
 export function isValidIdentifier(text: string): boolean {
   return IDENTIFIER.test(text);
 }
 
-/** Whether the text could name an entity: letters, digits and single underscores, beginning with a letter. */
+/** Whether the text is a valid entity name: letters, digits and single underscores, starting with a letter. */
 export function isValidEntityName(text: string): boolean {
   return ENTITY_NAME.test(text);
 }
