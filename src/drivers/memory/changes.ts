@@ -3,11 +3,11 @@ import type { Row } from "../../gate/index.ts";
 import { ConflictError, ReferencedError, ValidationFailedError } from "../../kernel/index.ts";
 import { type Store, type Table, type UniqueIndex, uniqueKey } from "./store.ts";
 
-/** What one statement does: rows to store, by entity and id; `null` deletes. */
+/** The changes of one statement: rows to store, by entity and id; `null` deletes. */
 export type Changes = Map<AnyEntity, Map<string, Row | null>>;
 
 /**
- * Stores all changes or nothing: every constraint is checked before the first change.
+ * Stores all changes or none: every constraint is checked before the first change.
  * @throws ConflictError naming the columns; ValidationFailedError naming the foreign key
  */
 export function applyChanges(store: Store, changes: Changes): void {
@@ -26,12 +26,12 @@ export function danglingReference(name: string): ValidationFailedError {
   return new ValidationFailedError({ [name]: "must refer to an existing record" });
 }
 
-/** Relations whose keys a database checks; the target of a remote one lives elsewhere. */
+/** Relations whose foreign keys a database checks. Targets of remote relations are outside the database. */
 function constrained(store: Store, entity: AnyEntity): ResolvedRelation[] {
   return store.model.relationsOf(entity).filter(({ type, remote }) => type === "belongsTo" && remote === undefined);
 }
 
-/** A row as it will be after the changes; null or undefined when it will be gone. */
+/** A row after the changes; null or undefined when it is deleted or does not exist. */
 function rowAfter(store: Store, changes: Changes, entity: AnyEntity, id: string): Row | null | undefined {
   const changed = changes.get(entity)?.get(id);
   return changed === undefined ? store.table(entity).rows.get(id) : changed;
@@ -44,7 +44,7 @@ function changesOf(changes: Changes, entity: AnyEntity): Map<string, Row | null>
 }
 
 /**
- * The changes that delete rows, with all that follows: rows deleted with them (cascade) and keys set to null (setNull).
+ * The changes for deleting rows, with their effects: rows deleted with them (cascade) and keys set to null (setNull).
  * @throws ReferencedError when a remaining row refers to a deleted one
  */
 export function deletion(store: Store, entity: AnyEntity, ids: readonly string[]): Changes {
@@ -111,7 +111,7 @@ function write({ rows, uniques }: Table, changed: ReadonlyMap<string, Row | null
   }
 }
 
-/** The pairs of a deleted record are deleted, too. */
+/** Deletes the pairs of deleted records. */
 function dropLinks(store: Store, entity: AnyEntity, changed: ReadonlyMap<string, Row | null>): void {
   const isGone = (id: string): boolean => changed.get(id) === null;
   for (const [name, { source, target, pairs }] of store.linkTables()) {

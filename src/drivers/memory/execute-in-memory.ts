@@ -22,17 +22,17 @@ import { applyChanges, danglingReference, deletion } from "./changes.ts";
 import { changedRow, copyRow, filterRows, holdsForNew, newRow, selectedColumns, sortRows, takeIn } from "./rows.ts";
 import { linkKey, linkTableOf, type Store } from "./store.ts";
 
-/** Where statements go: the shared state, or a transaction's. */
+/** The target of statements: the shared state, or that of a transaction. */
 export interface Session {
-  /** @throws when it cannot be used now */
+  /** @throws when the session cannot be used */
   store(): Store;
-  /** Runs a statement that changes something. */
+  /** Runs a statement that changes data. */
   write<T>(statement: (store: Store) => T): Promise<T>;
 }
 
 /**
- * Runs statements of a session. Data is copied when a statement is given, so that later changes to it do not matter while the
- * statement waits for its turn; rows are copied on their way out.
+ * Runs statements of a session. The data of a statement is copied when it is submitted, so that later changes to it
+ * have no effect while the statement waits for its turn; returned rows are copies, too.
  */
 export function executeIn(session: Session): Execute {
   return ((statement) => run(session, statement)) as Execute;
@@ -85,7 +85,7 @@ async function run(session: Session, statement: Statement): Promise<ResultOf<Sta
 
 const NOTHING = Object.freeze({ count: 0, rows: [] });
 
-/** The definition that the store knows: statements may come with another one of the same name. */
+/** The store's own definition of an entity: statements may contain another definition with the same name. */
 function ownEntity({ model }: Store, { name }: AnyEntity): AnyEntity {
   const entity = model.get(name);
   if (entity === undefined) throw new EntityNotFoundError(`There is no entity "${name}"`);
@@ -108,7 +108,7 @@ function find(store: Store, statement: Find): Row[] {
   return page.slice(0, fitting).map((row) => copyRow(row, columns));
 }
 
-/** What the conditions that a row meets count together. */
+/** Returns a function that adds up the weights of the conditions that a row meets. */
 function ranksOf(rank: readonly Ranked[]): (row: Row) => number {
   const known = new Map<Row, number>();
   return (row) => {
@@ -119,7 +119,7 @@ function ranksOf(rank: readonly Ranked[]): (row: Row) => number {
   };
 }
 
-/** The first rows for each value of a column. */
+/** Keeps the first rows for each value of a column. */
 function firstOfEach(rows: readonly Row[], { column, limit }: NonNullable<Find["perParent"]>): Row[] {
   const counts = new Map<unknown, number>();
   return rows.filter((row) => {
@@ -134,7 +134,7 @@ function written(entity: AnyEntity, rows: readonly Row[], returning = false): { 
   return { count: rows.length, rows: returning ? rows.map((row) => copyRow(row, columns)) : [] };
 }
 
-// Each function is one statement: it makes all its changes, or throws and changes nothing.
+// Each function is one statement: it makes all its changes, or throws and makes none.
 
 /** Adds rows. @throws ConflictError, ValidationFailedError, DatabaseError */
 function insert(store: Store, entity: AnyEntity, given: readonly Row[]): Row[] {
@@ -150,7 +150,7 @@ function insert(store: Store, entity: AnyEntity, given: readonly Row[]): Row[] {
   return [...rows.values()];
 }
 
-/** A new row with an id where databases make it: the next number, or a UUID. */
+/** Adds the id that databases would generate to a new row: the next number, or a UUID. */
 function withId(entity: AnyEntity, given: Row, ...known: readonly ReadonlyMap<string, Row>[]): Row {
   if (entity.idsFrom === "parts") return { ...given, id: idOfParts(entity, given) };
   if (entity.idsFrom !== "database" || given.id !== undefined) return given;
@@ -160,26 +160,28 @@ function withId(entity: AnyEntity, given: Row, ...known: readonly ReadonlyMap<st
   return { ...given, id: String(last + 1n) };
 }
 
-/** Changes the rows that match and returns them. @throws ConflictError, ValidationFailedError, DatabaseError */
+/** Updates the matching rows and returns them. @throws ConflictError, ValidationFailedError, DatabaseError */
 function change(store: Store, entity: AnyEntity, condition: Condition, given: Row): Row[] {
   const rows = filterRows(store, entity, condition).map((row) => changedRow(entity, given, row));
   applyChanges(store, new Map([[entity, new Map(rows.map((row) => [row.id as string, row]))]]));
   return rows;
 }
 
-/** Deletes the rows that match, with what goes along; returns how many matched. @throws ReferencedError */
+/** Deletes the matching rows with their cascading effects; returns how many matched. @throws ReferencedError */
 function remove(store: Store, entity: AnyEntity, condition: Condition): number {
   const ids = filterRows(store, entity, condition).map((row) => row.id as string);
   applyChanges(store, deletion(store, entity, ids));
   return ids.length;
 }
 
-/** A pair as its table has it, from the pair as a side sees it, and the other way round. */
+/** Converts a pair between the order of its table and the order of one side. */
 function turnedIf(turned: boolean, { source, target }: Pair): Pair {
   return turned ? { source: target, target: source } : { source, target };
 }
 
-/** Pairs of a relation as its own side sees them, ordered, up to a limit; the other ends satisfy a condition. */
+/**
+ * The pairs of a relation, seen from its own side, in order and up to a limit; the other ends must meet a condition.
+ */
 export function linksOf(
   store: Store,
   relation: ResolvedRelation,

@@ -1,5 +1,5 @@
-// Rows in this process's memory: the driver of tests and examples, with the semantics of the databases.
-// Architecture 3.5; one contract suite holds it and the database drivers together.
+// Rows in the memory of this process: the driver for tests and examples, with the semantics of the databases.
+// Architecture 3.5; the contract suite runs on it and on the database drivers.
 import { ConfigurationError } from "../../entity/index.ts";
 import { type Driver, defineDriver, type Execute, type TransactionOptions } from "../../gate/index.ts";
 import { createSerialQueue, DatabaseError } from "../../kernel/index.ts";
@@ -12,11 +12,12 @@ export type { Seed } from "./seed.ts";
 const TRANSACTION_MS = 30_000;
 
 /**
- * A driver that keeps rows in memory. Like a database it checks unique columns and references, isolates transactions
- * (one at a time) and rolls them back, and never hands out its own objects. Its rows outlive `disconnect`.
- * @param seed Rows by entity name, stored at the first start. Missing ids (`post-0001`, …), timestamps and defaults are
- *   filled in. @default nothing
- * @throws ConfigurationError from `connect` when the seed does not fit the entities, and from all else before `connect`
+ * A driver that keeps rows in memory. Like a database, it checks unique columns and references, and isolates
+ * transactions (one at a time) and rolls them back. Rows it returns are copies. Its rows survive `disconnect`.
+ * @param seed rows by entity name, stored at the first start. Missing ids (`post-0001`, …), timestamps and defaults are
+ *   filled in. @default no rows
+ * @throws ConfigurationError from `connect` when the seed does not match the entities, and from all other methods
+ *   before `connect`
  */
 export function memoryDriver(seed: Seed = {}): Driver {
   const queue = createSerialQueue();

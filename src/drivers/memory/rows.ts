@@ -20,7 +20,7 @@ function copyValue(value: unknown): unknown {
   return typeof value === "object" && value !== null ? structuredClone(value) : value;
 }
 
-/** A deep copy: changing it changes nothing that is stored. */
+/** A deep copy, independent of the stored row. */
 export function copyRow(row: Row, columns: readonly string[]): Row {
   const copy: Row = {};
   for (const name of columns) copy[name] = copyValue(row[name]);
@@ -28,8 +28,8 @@ export function copyRow(row: Row, columns: readonly string[]): Row {
 }
 
 /**
- * Submitted values as they will be stored: a copy, so that the caller may change the original. Undefined values count
- * as absent.
+ * Converts submitted values to their stored form. Returns a copy, so that the caller may change the original. Undefined
+ * values count as absent.
  * @throws DatabaseError for names that are not columns and values that the column cannot hold
  */
 export function takeIn(entity: AnyEntity, data: Row): Row {
@@ -45,13 +45,13 @@ export function takeIn(entity: AnyEntity, data: Row): Row {
   return taken;
 }
 
-/** A new row with a value for every column: the one given, a literal default as databases know it, or null. */
+/** A new row with a value for every column: the given value, a literal default as databases apply it, or null. */
 export function newRow(entity: AnyEntity, given: Row): Row {
   const row: Row = {};
   for (const column of Object.values(entity.columns)) {
     const { name } = column;
     const value = Object.hasOwn(given, name) ? given[name] : copyValue(literalDefault(column));
-    // There is no database that would fill it in.
+    // A database would fill it in.
     const isFilled = value === null && column.field?.filledBy !== undefined;
     if (!isFilled && !canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} needs a value`);
     row[name] = value;
@@ -59,14 +59,17 @@ export function newRow(entity: AnyEntity, given: Row): Row {
   return row;
 }
 
-/** The stored form of a protected field is not its value, so it has no default in databases. */
+/** The stored form of a protected field differs from its value, so databases have no default for it. */
 function literalDefault({ role, field }: ColumnDefinition): unknown {
   if (role === "version") return 1;
   if (field?.default === undefined || field.password || field.encrypted) return null;
   return "value" in field.default ? field.default.value : null;
 }
 
-/** The row that takes the place of a stored one: its next version, where the entity has versions and something changes. */
+/**
+ * The row that replaces a stored one. Its version is incremented if the entity is versioned and the changes are not
+ * empty.
+ */
 export function changedRow(entity: AnyEntity, given: Row, previous: Row): Row {
   const row = { ...previous, ...given };
   return entity.versioned === undefined || Object.keys(given).length === 0
@@ -91,7 +94,7 @@ function relatedById(store: Store, relation: ResolvedRelation): Map<string, Row[
   return lists;
 }
 
-/** Related rows for the length of one statement: each relation is grouped once, on first use. */
+/** Finds related rows during one statement: each relation is grouped once, on first use. */
 function relatedIn(store: Store): RelatedRows {
   const grouped = new Map<ResolvedRelation, Map<string, Row[]>>();
   return (relation, row) => {
@@ -124,7 +127,7 @@ export function holdsForNew(store: Store, condition: Condition, row: Row): boole
   return matches(askedOfStored(condition, row), row, relatedIn(store));
 }
 
-/** Puts rows into an order, the same as the databases': null is the smallest value. @throws BadRequestError */
+/** Sorts rows like the databases do: null is the smallest value. @throws BadRequestError */
 export function sortRows(
   store: Store,
   entity: AnyEntity,
@@ -162,7 +165,7 @@ export function sortRows(
   });
 }
 
-/** Values of the records that belongsTo relations lead to, by row; null where there is no such record. */
+/** Values of the records at the end of belongsTo relations, by row; null if there is no such record. */
 function valuesAlong(
   rows: readonly Row[],
   through: readonly JoinedFind[],

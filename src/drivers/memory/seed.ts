@@ -5,10 +5,10 @@ import { link, linksOf } from "./execute-in-memory.ts";
 import { newRow, takeIn } from "./rows.ts";
 import type { Store } from "./store.ts";
 
-/** Rows by entity name. What a row leaves out is filled in; `<relation>Ids` are the links of a manyToMany relation. */
+/** Rows by entity name. Missing values are filled in; `<relation>Ids` are the links of a manyToMany relation. */
 export type Seed = Readonly<Record<string, readonly Row[]>>;
 
-/** What the framework would have set: id, timestamps, version, defaults that are functions. */
+/** Fills in the values that the framework would set: id, timestamps, version, defaults that are functions. */
 function filledIn(entity: AnyEntity, row: Row, index: number): Row {
   const made: Row = { id: `${entity.name}-${String(index + 1).padStart(4, "0")}` };
   for (const { name, role, field } of Object.values(entity.columns)) {
@@ -50,7 +50,7 @@ export function plant(store: Store, seed: Seed): void {
   for (const add of links) add();
 }
 
-/** The rows of a state as a seed, for the entities that another model has too. */
+/** Converts the rows of a state to a seed, for the entities that another model also has. */
 export function seedOf(store: Store, next: Store): Seed {
   const kept = store.model.entities.filter(({ name }) => next.model.get(name) !== undefined);
   return Object.fromEntries(
@@ -68,7 +68,7 @@ export function seedOf(store: Store, next: Store): Seed {
   );
 }
 
-/** Problems of a seed are configuration errors. */
+/** Converts problems of a seed to configuration errors. */
 function explained<T>(what: string, work: () => T): T {
   try {
     return work();

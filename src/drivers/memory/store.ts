@@ -7,15 +7,15 @@ import {
 } from "../../entity/index.ts";
 import type { Pair, Row } from "../../gate/index.ts";
 
-/** Which row holds each combination of values of some columns that no two rows may share. */
+/** A unique index: the row that holds each combination of values of some columns. */
 export interface UniqueIndex {
   readonly columns: readonly string[];
-  /** Rows in which this column is filled are deleted, and hold nothing. */
+  /** Rows with a value in this column are softly deleted and hold no values. */
   readonly unless: string | undefined;
   readonly holders: Map<string, string>;
 }
 
-/** The rows of one entity by id. A stored row is never changed, only replaced, so that copies of a table share rows. */
+/** The rows of one entity by id. Stored rows are replaced, never modified, so that copies of a table can share them. */
 export interface Table {
   readonly rows: Map<string, Row>;
   readonly uniques: readonly UniqueIndex[];
@@ -28,7 +28,9 @@ export interface LinkTable {
   readonly pairs: Map<string, Pair>;
 }
 
-/** The key of a row in a unique index; undefined when it cannot collide: a value is null, or the row is deleted. */
+/**
+ * The key of a row in a unique index; undefined when it cannot collide, because a value is null or the row is deleted.
+ */
 export function uniqueKey({ columns, unless }: UniqueIndex, row: Row): string | undefined {
   if (unless !== undefined && row[unless] !== null) return undefined;
   const values = columns.map((name) => row[name]);
@@ -40,21 +42,21 @@ export function linkKey({ source, target }: Pair): string {
   return JSON.stringify([source, target]);
 }
 
-/** The name of the table that serves both sides of a relation, and whether this side sees its pairs turned round. */
+/** The name of the table that both sides of a relation share, and whether this side sees its pairs reversed. */
 export function linkTableOf({ source, name, target, inverse }: ResolvedRelation): { name: string; turned: boolean } {
   const own = `${source.name}.${name}`;
   const other = inverse === undefined ? own : `${target.name}.${inverse}`;
   return other < own ? { name: other, turned: true } : { name: own, turned: false };
 }
 
-/** Whether a hasOne follows the key back: it is then unique, declared or not. */
+/** Whether a hasOne relation uses the key from the other side: the key is then unique, even if not declared so. */
 function isFollowedByOne(model: EntityModel, entity: AnyEntity, { relation }: ColumnDefinition): boolean {
   const key = relation === undefined ? undefined : model.relation(entity, relation);
   return key?.inverse !== undefined && model.relation(key.target, key.inverse)?.type === "hasOne";
 }
 
 function emptyTable(model: EntityModel, entity: AnyEntity): Table {
-  // Ids are the keys of `rows`; what is left are the other columns that are unique, alone or together.
+  // Ids are the keys of `rows`; the indexes are for all other unique columns and combinations.
   const single = Object.values(entity.columns).filter(
     (column) => column.role !== "id" && (column.unique || isFollowedByOne(model, entity, column)),
   );
@@ -79,12 +81,15 @@ function copyTable({ rows, uniques }: Table): Table {
   return { rows: new Map(rows), uniques: indexes };
 }
 
-/** All tables of one state of the data. A fork shares them with its origin and copies each before its first change. */
+/**
+ * All tables of one state of the data. A fork shares them with its origin and copies each table before its first
+ * change.
+ */
 export class Store {
   readonly model: EntityModel;
   readonly #tables: Map<string, Table>;
   readonly #links: Map<string, LinkTable>;
-  /** Tables that a fork has made its own; undefined = the origin, which owns all. */
+  /** Tables that a fork has copied; undefined for the origin, which owns all tables. */
   readonly #own: Set<Table | LinkTable> | undefined;
 
   private constructor(model: EntityModel, tables: Map<string, Table>, links: Map<string, LinkTable>, isFork: boolean) {
@@ -99,12 +104,12 @@ export class Store {
     return new Store(model, tables, emptyLinks(model), false);
   }
 
-  /** A state that begins equal. Its changes are in no other state until `adopt`. */
+  /** Makes a state with the same contents. Its changes are not visible in other states until `adopt`. */
   fork(): Store {
     return new Store(this.model, new Map(this.#tables), new Map(this.#links), true);
   }
 
-  /** Takes over the state of a fork. */
+  /** Replaces this state with that of a fork. */
   adopt(fork: Store): void {
     for (const [name, table] of fork.#tables) this.#tables.set(name, table);
     for (const [name, table] of fork.#links) this.#links.set(name, table);

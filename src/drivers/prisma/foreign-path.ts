@@ -14,7 +14,7 @@ import {
 
 const SQL_PATH = sqlPath(ALL_FAST);
 
-/** Statements in SQL on tables that Keelson has not made: `prepare` compares them with the entities first. */
+/** SQL statements on tables that Keelson did not make: `prepare` compares them with the entities first. */
 export const FOREIGN_PATH: SqlPath = Object.freeze({
   ...SQL_PATH,
   async prepare(opened, context) {
@@ -28,7 +28,7 @@ export const FOREIGN_PATH: SqlPath = Object.freeze({
 } satisfies SqlPath);
 
 /**
- * Asks each table for its columns, and for no rows.
+ * Selects the columns of each table, without rows.
  * @throws ConfigurationError naming every entity whose table or columns have another name; DatabaseUnavailableError
  */
 async function checkTables(connection: SqlConnection): Promise<void> {
@@ -42,7 +42,7 @@ async function checkTables(connection: SqlConnection): Promise<void> {
       const statement = { model: entity.name, operation: "connect" };
       const { code, sqlState } = new PrismaFailure(error, statement);
       const isMissing = code === "P2021" || code === "P2022";
-      // SQLite's code 1 is for any statement that it cannot compile.
+      // SQLite reports code 1 for any statement that it cannot compile.
       if (!isMissing && !(dialect.provider === "sqlite" && sqlState === "1"))
         throw toKeelsonError(error, statement, model);
       problems.push(`there is no table "${entity.name}", or it does not have all columns of the entity`);

@@ -1,5 +1,5 @@
-// The Driver port over Prisma: a PrismaClient of yours, or Prisma's driver adapters for SQLite and PostgreSQL with
-// Keelson's own statements. Spec section 1.3 names prisma(client); architecture 3.5 and 3.6 say how.
+// The Driver port over Prisma: an app's PrismaClient, or Prisma's driver adapters for SQLite and PostgreSQL with
+// Keelson's own statements. See spec section 1.3 and architecture 3.5 and 3.6.
 
 export type { AnyPrismaClient } from "./client/client-connection.ts";
 export { type EmbeddedOptions, embedded } from "./embedded/embedded.ts";

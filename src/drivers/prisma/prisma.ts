@@ -9,18 +9,18 @@ import { FOREIGN_PATH } from "./foreign-path.ts";
 
 /** Options of `prisma`. */
 export interface PrismaOptions {
-  /** The database behind the client. @default what its version query reports */
+  /** The database of the client. @default detected from its version query */
   readonly provider?: Provider | undefined;
   /**
-   * The adapter that the client was made with. Statements then go straight to it, in SQL, which takes a fraction of the
-   * time; client extensions and query logs do not see them, and tables and columns have to be called after models and
-   * fields. Client and driver have a pool of connections each, unless the adapter is a `sharedAdapter`.
+   * The adapter that the client was created with. The driver then sends SQL directly to it, which takes a fraction of
+   * the time. Client extensions and query logs do not see these statements, and tables and columns must have the names
+   * of models and fields. Client and driver have separate connection pools, unless the adapter is a `sharedAdapter`.
    * @default statements go through the client
    */
   readonly adapter?: AnyAdapterFactory | undefined;
 }
 
-/** Any driver adapter of Prisma 7, as `new PrismaClient({ adapter })` takes it. */
+/** Any driver adapter of Prisma 7, as passed to `new PrismaClient({ adapter })`. */
 export interface AnyAdapterFactory {
   readonly provider: string;
   readonly adapterName: string;
@@ -28,12 +28,12 @@ export interface AnyAdapterFactory {
 }
 
 /**
- * A driver over your PrismaClient, through its public API only. Models, fields and manyToMany relations are called as
- * `toPrismaSchema` prints them, the side of a relation that no entity declares included; the tables are yours to
- * migrate. `api.close()` disconnects the client.
- * @param client A PrismaClient 7, also an extended one
+ * A driver for your PrismaClient that uses its public API only. Models, fields and manyToMany relations must have the
+ * names that `toPrismaSchema` prints, including relation sides that no entity declares. You migrate the tables.
+ * `api.close()` disconnects the client.
+ * @param client a PrismaClient 7, also an extended one
  * @throws ConfigurationError from `connect` when a model, field, table or column is missing, or MySQL would compare
- *   text inexactly; at once for an adapter to a database that no driver serves
+ *   text inexactly; immediately for an adapter of an unsupported database
  * @example const api = keelson({ entities: [user, post], driver: prisma(new PrismaClient({ adapter }), { adapter }) });
  */
 export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Driver {
@@ -41,7 +41,7 @@ export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Dr
   const typed = client as unknown as Client;
   let provider = adapter === undefined ? options.provider : providerOf(adapter, options.provider);
   const capabilities = Object.freeze({
-    /** Known for certain once the driver is connected. */
+    /** Reliable once the driver is connected. */
     get concurrentTransactions() {
       return provider !== "sqlite";
     },
@@ -72,14 +72,14 @@ export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Dr
   return createDatabaseDriver({ name: "prisma", capabilities, open: openAdapter }, FOREIGN_PATH);
 }
 
-/** Prisma's words for the databases that a driver serves. */
+/** Prisma's names of the supported databases. */
 const ADAPTER_PROVIDERS: Readonly<Record<string, Provider>> = Object.freeze({
   postgres: "postgresql",
   sqlite: "sqlite",
   mysql: "mysql",
 });
 
-/** @throws ConfigurationError for an adapter to a database that no driver serves, or to another one than declared */
+/** @throws ConfigurationError for an adapter of an unsupported database, or of another one than declared */
 function providerOf(adapter: AnyAdapterFactory, said: Provider | undefined): Provider {
   const provider = ADAPTER_PROVIDERS[adapter.provider];
   if (provider === undefined || (said !== undefined && said !== provider))

@@ -5,8 +5,8 @@ import type { AnyAdapterFactory } from "./prisma.ts";
 type Connect = () => Promise<SqlDriverAdapter>;
 
 /**
- * Wraps a factory so that its users share one adapter, and with it one pool of connections, until the last of them
- * releases it. For a client and the driver over it.
+ * Wraps a factory so that its users share one adapter and its connection pool, until the last of them releases it. For
+ * a client and the driver that uses it.
  * @example const adapter = sharedAdapter(new PrismaPg({ connectionString })); const driver = prisma(new PrismaClient({
  *   adapter }), { adapter });
  */
@@ -47,7 +47,7 @@ function sharing(connect: Connect): Connect {
   };
 }
 
-/** A shared adapter for one of its users. */
+/** The shared adapter for one of its users. */
 function lent(adapter: SqlDriverAdapter, leave: () => Promise<void>): SqlDriverAdapter {
   let left: Promise<void> | undefined;
   return adapterLike(adapter, {

@@ -1,5 +1,5 @@
-// The SQL executor: sessions, transactions, statements and errors of the databases that Prisma's driver adapters reach. It knows no
-// client and no way to open a database; src/drivers/prisma does.
+// The SQL executor: sessions, transactions, statements and errors of the databases that Prisma's driver adapters
+// support. It does not depend on clients or ways to open a database, which are in src/drivers/prisma.
 
 export { codecOf } from "./condition/column-codec.ts";
 export {

@@ -144,8 +144,9 @@ export class RequestScope implements GateScope {
     work: (scope: OperationScope) => Promise<T>,
     { around = (driver) => driver, late, holdsInserts = false }: ScopeTransactionOptions = {},
   ): Promise<T> {
+    // A late transaction begins here.
     if (this.#open !== undefined)
-      return this.#open.join(() => (this.#isLate ? this.store.transaction(() => work(this)) : work(this))); // a late transaction begins now
+      return this.#open.join(() => (this.#isLate ? this.store.transaction(() => work(this)) : work(this)));
     let open = new OpenTransaction<GateScope>();
     let left: Precondition | undefined;
     const run = async (driver: Driver, isLate = false, held?: HeldInserts): Promise<T> => {

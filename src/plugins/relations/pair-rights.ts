@@ -12,33 +12,33 @@ import {
 } from "../../gate/index.ts";
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 
-// What a caller needs to write pairs: to see what they lead to, to update the record at the other end where it declares the
-// relation, and to read the record whose pairs are replaced.
+// The rights that writing pairs needs: to read the targets, to update the records at the other end if their entity
+// declares the relation, too, and to read the record whose pairs are replaced.
 
-/** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
+/** The ids of a manyToMany relation in an input. */
 export interface Links {
   readonly relation: ResolvedRelation;
-  /** Where the input has them. */
+  /** The key in the input, for errors. */
   readonly key: string;
-  /** Whether they are all pairs that there should be, or some to add or to remove. */
+  /** Whether the ids replace all pairs, or are added or removed. */
   readonly mode: "set" | "add" | "remove";
   readonly ids: readonly unknown[];
 }
 
-/** The same with ids as they are in code. */
+/** Links with validated ids. */
 export type ReadLinks = Omit<Links, "ids"> & { readonly ids: readonly string[] };
 
-/** What a write adds to the pairs of one relation, and what it removes. */
+/** The pairs of one relation that a write adds and removes. */
 export interface Changes {
   readonly relation: ResolvedRelation;
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** Ids that one statement asks for. */
+/** The most ids of one statement. */
 const PORTION = 500;
 
-/** A target the caller may not read is refused in the same words as a missing one. */
+/** Checks that the caller may read all targets. A hidden target gets the same error as a missing one. */
 export async function checkTargets(scope: OperationScope, taken: readonly ReadLinks[]): Promise<void> {
   const missing: (readonly [ReadLinks, string])[] = [];
   for (const links of taken) {
@@ -55,17 +55,17 @@ function unseen(missing: readonly (readonly [ReadLinks, string])[]): ValidationF
   return new ValidationFailedError(Object.fromEntries(errors));
 }
 
-/** Pairs with records that only some callers see, and what is known of these before anything is stored. */
+/** Links to targets that only some callers may read, and what is known about these targets before storing. */
 export interface SeenLinks extends ReadLinks {
-  /** Who sees the targets. */
+  /** Who may read the targets. */
   readonly rule: Condition;
-  /** Targets that the caller must see without the record: it may not show them by itself. */
+  /** Targets that the caller must be able to read without the record: the write must not make them readable by itself. */
   readonly apart: ReadonlySet<unknown>;
 }
 
 /**
- * Relations whose targets may become invisible while the write waits for others.
- * @param record the record that is written, as it is stored; undefined for a new one
+ * Links whose targets have conditional visibility, which may change while the write waits for other transactions.
+ * @param record the id of the stored record; undefined for a new record
  */
 export async function seenOnConditions(
   { scope, entity }: Operation,
@@ -74,6 +74,7 @@ export async function seenOnConditions(
 ): Promise<readonly SeenLinks[]> {
   const found: SeenLinks[] = [];
   for (const links of taken) {
+    if (links.mode === "remove") continue;
     const { target } = links.relation;
     const { predicate, guard } = await scope.access.readDecision(target);
     if (predicate === undefined && guard === undefined) continue;
@@ -86,8 +87,8 @@ export async function seenOnConditions(
 }
 
 /**
- * Once pairs are stored: whether the caller still sees what they lead to. What the record and its pairs bring about is no
- * reason to refuse them, and none to let them pass.
+ * Checks after storing pairs that the caller may still read their targets. The effects of the record and its pairs are no
+ * reason to refuse them, and no reason to accept them.
  */
 export async function checkTargetsAgain(operation: Operation, seen: readonly SeenLinks[]): Promise<void> {
   const { scope, entity, records } = operation;
@@ -101,11 +102,11 @@ export async function checkTargetsAgain(operation: Operation, seen: readonly See
     const others = links.ids.filter((id) => !without.has(id));
     await checkTargets(scope, [{ ...links, ids: others.filter((id) => !links.apart.has(id)) }]);
     const lost = others.find((id) => links.apart.has(id));
-    if (lost !== undefined && links.mode !== "remove") throw unseen([[links, lost]]);
+    if (lost !== undefined) throw unseen([[links, lost]]);
   }
 }
 
-/** Those of the targets that the caller would see without a record. */
+/** The targets that the caller could read without the record. */
 async function idsWithout(
   { driver }: OperationScope,
   { relation: { target }, ids, rule }: Pick<SeenLinks, "relation" | "ids" | "rule">,
@@ -139,8 +140,8 @@ export async function visibleIds(
 }
 
 /**
- * Asks for the right to update the records at the other end of pairs that both sides declare.
- * @returns the entities of those that are locked by now, where transactions run concurrently: their pairs are stored without a wait
+ * Checks the right to update the records at the other end of pairs that both sides declare.
+ * @returns the entities whose records were checked; if transactions run concurrently, these records are locked now
  * @throws AuthorizationError
  */
 export async function assertMayChange(
@@ -164,12 +165,12 @@ export async function assertMayChange(
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**
- * A pair of a many-to-many relation belongs to both sides: where the other side declares the relation too, changing a pair
- * takes the update right on the record there. Call it in the transaction that changes the pairs. Where transactions run
- * concurrently, the records are locked first, in the order of their ids, and the rules are asked afterwards, so that they
- * see what was committed in the meantime.
- * @param records ids of the records at the other end, by their entity
- * @param without a record that must not vouch for its own pairs: it is new, and stored by now
+ * A manyToMany pair belongs to both sides. If the other side declares the relation too, changing a pair needs the right
+ * to update the record there. Call this in the transaction that changes the pairs. If transactions run concurrently,
+ * the records are locked first, in the order of their ids, so that the rules see everything that was committed
+ * meanwhile.
+ * @param records ids of the records at the other end, by entity
+ * @param without a new record that is already stored, and that must not justify its own pairs
  * @throws AuthorizationError
  */
 async function assertMayUpdate(
@@ -207,7 +208,7 @@ async function assertMayUpdate(
 }
 
 /**
- * Writing all pairs of a record at once tells which it had, so it takes the right to read the record.
+ * Checks the right to read the record whose pairs are written, because the result reveals which pairs it had.
  * @throws AuthorizationError
  */
 export async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {

@@ -15,8 +15,8 @@ import { delegateOf, modelApi, type StatementClient } from "./client-connection.
 
 /**
  * Compares a client with the entities.
- * @param said The database behind it. @default what it reports
- * @param isDirect Whether statements go past it, in SQL of the driver's own
+ * @param said the declared database of the client @default detected
+ * @param isDirect whether the driver sends its own SQL, bypassing the client
  * @returns the database
  * @throws ConfigurationError; DatabaseUnavailableError
  */
@@ -45,7 +45,7 @@ interface ClientField {
 const PROVIDERS: readonly Provider[] = ["postgresql", "mysql", "sqlite"];
 
 /**
- * @param providers those that the database may have
+ * @param providers the databases that the client may be for
  * @throws ConfigurationError naming every model and field that the client does not have, or has with another type
  */
 function compareModels(client: StatementClient, model: EntityModel, providers: readonly Provider[]): void {
@@ -57,7 +57,7 @@ function compareModels(client: StatementClient, model: EntityModel, providers: r
       problems.push(`the Prisma client has no model "${entity.name}"`);
       continue;
     }
-    const known = new Set(Object.keys(fields)); // a proxy that has every name
+    const known = new Set(Object.keys(fields)); // `fields` is a proxy that has every name
     for (const column of Object.values(entity.columns)) {
       if (column.parts !== undefined) continue;
       const at = `model ${entity.name} of the Prisma client has`;
@@ -74,10 +74,10 @@ function compareModels(client: StatementClient, model: EntityModel, providers: r
   ]);
 }
 
-/** Types of columns that may be enums of Prisma. */
+/** Types of columns that may be Prisma enums. */
 const WORDS: ReadonlySet<string> = new Set(["String", "Enum"]);
 
-/** What is wrong with the type of a client's field; Prisma compares values of an enum as texts by equality. */
+/** Returns the problem of the type of a client's field, if any. Prisma compares enum values by equality, like texts. */
 function typeProblem(
   at: string,
   { name, role, kind, field }: ColumnDefinition,
@@ -87,7 +87,7 @@ function typeProblem(
   const { scalar, items } = kind.column;
   const expected = providers.map((provider) => prismaTypeOf({ role, kind }, provider).type);
   const { typeName, isList, isEnum = false } = found;
-  // Generated clients do not say what is a list.
+  // Generated clients do not report which fields are lists.
   const isAsListed = isList === undefined || isList === (items !== undefined);
   const isWord = isEnum && WORDS.has(items?.scalar ?? scalar);
   const isKnown = isWord || expected.some((type) => type.replace("[]", "") === typeName);
@@ -96,13 +96,13 @@ function typeProblem(
   return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${expected[0]} is expected; change the column's type${remedy}`;
 }
 
-/** The results of `version()`; databases with PostgreSQL's protocol behave like it here. */
+/** The results of `version()`. Databases with PostgreSQL's protocol are treated like it. */
 const ANSWERS: readonly (readonly [RegExp, Provider])[] = [
   [/PostgreSQL|CockroachDB|Yugabyte/i, "postgresql"],
   [/MariaDB|^\d+\.\d+/i, "mysql"],
 ];
 
-/** PrismaClient does not say which database is behind it, so the driver reads the database's version. */
+/** PrismaClient does not report its database, so the driver reads the database's version. */
 async function detectProvider(client: StatementClient): Promise<Provider> {
   const version = await answerTo(client, "SELECT version() AS version");
   if (version === undefined) {
@@ -126,7 +126,7 @@ async function answerTo(client: StatementClient, sql: string): Promise<string | 
   }
 }
 
-/** Says that deleted records keep their unique values, where a database has no indexes over some of the rows. */
+/** Warns that softly deleted records keep their unique values, since MySQL has no partial indexes. */
 function warnOfTakenValues(model: EntityModel, log: DriverContext["log"]): void {
   for (const entity of model.entities) {
     const keys = entity.softDelete === undefined ? [] : printedUniqueKeys(model, entity);
@@ -138,16 +138,16 @@ function warnOfTakenValues(model: EntityModel, log: DriverContext["log"]): void 
   }
 }
 
-/** Columns whose text compares inexactly. JSON has a collation of its own in MariaDB, and is never compared. */
+/** Columns whose text compares inexactly. JSON has its own collation in MariaDB, and is never compared. */
 const INEXACT = `SELECT TABLE_NAME AS \`table\`, COLUMN_NAME AS \`column\`, VERSION() AS version
   FROM information_schema.COLUMNS
   WHERE TABLE_SCHEMA = DATABASE() AND COLLATION_NAME IS NOT NULL AND COLLATION_NAME NOT IN ('${EXACT_COLLATIONS.join("', '")}')`;
 
 /**
  * Refuses tables of MySQL and MariaDB that compare text inexactly. A rule would let callers reach records whose ids or
- * names differ only in case, and a token would match another one. Tables that were there before keep their collation where
- * the driver's own statements compare exactly.
- * @throws ConfigurationError naming the tables and what to do
+ * names differ only in case, and a token would match a different one. Existing tables keep their collation if the
+ * driver's own statements compare exactly.
+ * @throws ConfigurationError naming the tables and the remedy
  */
 async function checkCollation(
   client: StatementClient,

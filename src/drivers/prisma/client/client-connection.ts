@@ -12,7 +12,7 @@ import {
 } from "../../sql/index.ts";
 import { clientForm } from "./client-values.ts";
 
-/** A database behind a PrismaClient, and everything that was compiled for it. */
+/** A database behind a PrismaClient, with everything compiled for it. */
 export interface ClientConnection extends Connection<Client> {
   /** Prisma's value for a JSON column that is null. */
   readonly dbNull: unknown;
@@ -22,21 +22,21 @@ export interface ClientConnection extends Connection<Client> {
   planOf(entity: { readonly name: string }): ClientPlan;
 }
 
-/** Where statements of a PrismaClient go. */
+/** The session of statements of a PrismaClient. */
 export type ClientSession = Session<StatementClient, ClientConnection>;
 
-/** What is known of an entity, and of its model in a PrismaClient. */
+/** The compiled data of an entity and its model in a PrismaClient. */
 export interface ClientPlan {
   readonly entity: AnyEntity;
-  /** Property of the client that holds the model's methods. */
+  /** The property of the client with the model's methods. */
   readonly delegate: string;
-  /** Prisma's `select` for all columns: never a column that the definition does not have. */
+  /** Prisma's `select` for all columns of the definition, and no others. */
   readonly columns: Args;
-  /** Columns whose values Prisma returns in another form than their kind has. */
+  /** Columns whose values Prisma returns in a form other than that of their kind. */
   readonly reads: readonly (readonly [name: string, from: (value: unknown) => unknown])[] | undefined;
 }
 
-/** How a server of MySQL or MariaDB compares text exactly. */
+/** The collation with which a MySQL or MariaDB server compares text exactly. */
 async function collationOf({ client }: OpenedClient<Client>, provider: Provider): Promise<ExactCollation | undefined> {
   if (provider !== "mysql") return undefined;
   return exactCollation((await client.$queryRawUnsafe("SELECT version() AS version"))[0]?.version);
@@ -58,7 +58,7 @@ export async function createClientConnection(
     connection.dialect.provider,
     undefined,
     await collationOf(opened, connection.dialect.provider),
-    new Set(), // checkClient refuses columns that compare otherwise
+    new Set(), // checkClient refuses columns that compare inexactly
   );
   const plans = new Map(
     entities.map((entity) => {
@@ -77,7 +77,7 @@ export async function createClientConnection(
 
 const ASKED_OTHERWISE: ReadonlySet<string> = new Set(["Time", "Bytes"]);
 
-/** @throws ConfigurationError for what a client has no words for, and its adapter has */
+/** @throws ConfigurationError for features that a client does not support, but its adapter does */
 function refuseBeyondPrisma(model: EntityModel, provider: Provider): void {
   const composite = model.entities
     .filter(({ columns }) => columns.id?.parts !== undefined)
@@ -87,7 +87,7 @@ function refuseBeyondPrisma(model: EntityModel, provider: Provider): void {
       .relationsOf(entity)
       .flatMap((relation) => (relation.through === undefined ? [] : [`${entity.name}.${relation.name}`])),
   );
-  // A client reads NULL as an empty array, and finds no times and bytes in arrays.
+  // A client reads NULL as an empty array, and cannot search for times and bytes in arrays.
   const lists = (provider === "postgresql" ? model.entities : []).flatMap(({ name, columns }) =>
     Object.values(columns)
       .filter(
@@ -104,8 +104,8 @@ function refuseBeyondPrisma(model: EntityModel, provider: Provider): void {
 }
 
 /**
- * Prisma's value for “no value” in a JSON column, where `null` would be stored as a JSON value. Generated clients take it
- * from the same place; Prisma recognises it by a shared symbol, so another copy of the package is as good.
+ * Imports Prisma's value for “no value” in a JSON column, where `null` would be stored as JSON null. Prisma recognizes
+ * it by a shared symbol, so a copy of the package other than the generated client's works, too.
  */
 async function importDbNull(): Promise<unknown> {
   try {
@@ -115,7 +115,7 @@ async function importDbNull(): Promise<unknown> {
   }
 }
 
-/** Prisma names the methods of a model after it, with a small first letter. */
+/** The property of a model's methods in Prisma's client: the model's name with a lower-case first letter. */
 export function delegateOf({ name }: AnyEntity): string {
   return name.charAt(0).toLowerCase() + name.slice(1);
 }
@@ -128,7 +128,7 @@ export interface AnyPrismaClient {
   $queryRawUnsafe(...args: never[]): unknown;
 }
 
-/** Arguments of a model's methods, in Prisma's words. */
+/** Arguments of a Prisma model's methods. */
 export type Args = Readonly<Record<string, unknown>>;
 
 /** The methods of one model that the driver calls. */
@@ -146,12 +146,12 @@ export interface ModelApi {
   deleteMany(args: Args): Promise<{ readonly count: number }>;
 }
 
-/** What runs statements: a client, or the one that Prisma hands to a transaction. */
+/** Runs statements: a client, or the client that Prisma passes to a transaction. */
 export interface StatementClient {
   $queryRawUnsafe(sql: string, ...values: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A client as the driver sees it. */
+/** The part of a client that the driver uses. */
 export interface Client extends StatementClient {
   $disconnect(): Promise<void>;
   $transaction<T>(work: (client: StatementClient) => Promise<T>, options: Args): Promise<T>;
@@ -168,7 +168,7 @@ export function modelApi(
 
 type Reads = NonNullable<ClientPlan["reads"]>;
 
-/** A model whose records come with values in the form of their kinds. */
+/** Wraps a model's methods so that values have the form of their kinds. */
 function reading(api: ModelApi, reads: Reads): ModelApi {
   const read = <T extends Row | null>(row: T): T => {
     if (row !== null)
@@ -198,8 +198,8 @@ function readsOf({ columns }: AnyEntity, provider: Provider): Reads | undefined 
 }
 
 /**
- * Whether Prisma refused a statement for its number of parameters (P2029). A condition may list more ids than a
- * statement takes. Prisma then uses several statements, unless the rows have an order or are counted.
+ * Whether Prisma refused a statement because it has too many parameters (P2029). A condition may list more ids than a
+ * statement accepts. Prisma then uses several statements, unless the rows are sorted or counted.
  */
 export function isTooLong(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === "P2029";

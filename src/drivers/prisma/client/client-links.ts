@@ -12,10 +12,13 @@ import { type Args, type ClientSession, isTooLong, modelApi } from "./client-con
 import { MOST_AT_ONCE } from "./client-writes.ts";
 import { prismaWhere } from "./to-prisma-where.ts";
 
-/** Ids of one statement: with those of the other end and a condition, still few enough for any database. */
+/**
+ * Number of ids in one statement. With those of the other end and a condition, they fit into the limits of any
+ * database.
+ */
 const SOURCES = 400;
 
-/** Pairs of a relation, ordered by source, then target. No statement loads many more than are needed. */
+/** Reads pairs of a relation, ordered by source, then target. No statement loads many more pairs than needed. */
 export async function selectLinks(
   session: ClientSession,
   { relation, ids, where: condition, limit = Number.POSITIVE_INFINITY }: FindPairs,
@@ -35,20 +38,20 @@ export async function selectLinks(
   return links.slice(0, limit);
 }
 
-/** The requested pairs: of which records, with which other ends, and how many at most. */
+/** The requested pairs: their source ids, a condition on the other ends, and a limit. */
 interface WantedLinks {
   readonly ids: readonly string[];
   readonly condition: Condition;
   readonly limit: number;
 }
 
-/** Records at the other end that one statement gives. */
+/** Maximum number of records at the other end that one statement returns. */
 const TARGETS = 1_000;
-/** Pairs that one statement gives, if every record at one end is paired with every other. */
+/** Maximum number of pairs that one statement returns if all records are paired with each other. */
 const PAIRS = 100_000;
 
 /**
- * Pairs by pages of records at the other end. They are read from there because Prisma limits the records of a query,
+ * Reads pairs by pages of records at the other end. It starts there because Prisma can limit the records of a query,
  * but not their related records.
  */
 async function* linksByTarget(
@@ -72,7 +75,7 @@ async function* linksByTarget(
         return await api.findMany({ where, select, orderBy: { id: "asc" }, take });
       } catch (error) {
         if (!isTooLong(error)) throw error;
-        isLast = true; // Prisma takes several statements for a long list, and then no pages
+        isLast = true; // Prisma uses several statements for a long list, and then does not support pages
         return api.findMany({ where, select });
       }
     });
@@ -84,12 +87,12 @@ async function* linksByTarget(
   }
 }
 
-/** Pairs of one statement. */
+/** Maximum number of pairs in one statement. */
 const PAGE = 1_000;
 
 /**
- * Pairs by pages of the table that holds them. SQLite checks a condition on related records by reading every record, so
- * it must not start at the other end.
+ * Reads pairs by pages of their table. SQLite evaluates a condition on related records by reading every record, so the
+ * query must not start at the other end.
  */
 async function* linksByPair(
   session: ClientSession,
@@ -102,7 +105,7 @@ async function* linksByPair(
   let last: Pair | undefined;
   let page: readonly Pair[];
   do {
-    // The names come from the definitions and are identifiers; the ids are parameters.
+    // The names are identifiers from the definitions; the ids are parameters.
     const among = `"${own}" IN (${ids.map(() => "?").join()})`;
     const after = last === undefined ? "" : ` AND ("${own}", "${other}") > (?, ?)`;
     const sql = `SELECT "${own}" AS "source", "${other}" AS "target" FROM "${table}" WHERE ${among}${after} ORDER BY 1, 2 LIMIT ${take}`;
@@ -116,7 +119,7 @@ async function* linksByPair(
   } while (page.length === take);
 }
 
-/** The pairs of a page whose other end satisfies the condition. */
+/** The pairs of a page whose other end meets the condition. */
 async function satisfying(
   session: ClientSession,
   { source, target }: ResolvedRelation,
@@ -135,7 +138,8 @@ async function satisfying(
 }
 
 /**
- * Adds pairs, or removes them. A manyToMany relation is Prisma's implicit one: a table that only connect and disconnect write.
+ * Adds or removes pairs. A manyToMany relation is an implicit one in Prisma: its table can be written with connect and
+ * disconnect only.
  * @throws ValidationFailedError when one end of a new pair does not exist
  */
 export async function changeLinks(
@@ -154,7 +158,7 @@ export async function changeLinks(
   }
 }
 
-/** Whether the record and the others exist. */
+/** Returns false when the record or one of the others does not exist. */
 async function missingAsFalse(statement: Promise<unknown>): Promise<boolean> {
   try {
     await statement;

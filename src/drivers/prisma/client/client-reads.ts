@@ -26,7 +26,7 @@ import { prismaWhere, saysAll, toPrismaWhere } from "./to-prisma-where.ts";
 
 /** Reads records in a session. */
 export function clientFind(session: ClientSession): (find: Find) => Promise<Row[]> {
-  // A transaction has one connection, and rows that are identified by id need it.
+  // Not in a transaction, which has one connection and needs its rows read there.
   const readById = session.inTransaction ? undefined : createReadById(session);
 
   async function findRows(find: Find): Promise<Row[]> {
@@ -74,19 +74,22 @@ function selection({ entity, columns }: ClientPlan, select: readonly string[] | 
   return Object.fromEntries(select.map((name) => [name, true]));
 }
 
-/** Prisma's client cannot order by a rank. */
+/** Removes the rank from sort keys; Prisma's client cannot sort by it. */
 function withoutRank(sort: readonly SortKey[] | undefined): readonly SortKey[] | undefined {
   return sort?.filter(({ field }) => field !== RANK);
 }
 
-/** Whether Prisma cannot say an order: SQLite has no enums, whose words sort by their places. */
+/** Whether rows must be sorted in memory: SQLite has no enums, whose values sort by their position. */
 function isSortedHere(entity: AnyEntity, sort: readonly SortKey[] | undefined, provider: Provider): boolean {
   return (
     provider === "sqlite" && sort?.some(({ field }) => entity.columns[field]?.kind.column.scalar === "Enum") === true
   );
 }
 
-/** An order in Prisma's words. @param namesNulls whether the place of nulls is spelled out; elsewhere null is the smallest value */
+/**
+ * Converts sort keys for Prisma. @param namesNulls whether to state the position of nulls; elsewhere null is the
+ * smallest value
+ */
 function toPrismaSort(entity: AnyEntity, sort: readonly SortKey[] | undefined, namesNulls: boolean): Args[] {
   return orderOf(entity, withoutRank(sort)).map(({ field, direction }) => {
     if (!namesNulls || entity.columns[field]?.optional !== true) return { [field]: direction };
@@ -94,15 +97,15 @@ function toPrismaSort(entity: AnyEntity, sort: readonly SortKey[] | undefined, n
   });
 }
 
-/** Reads that can be one statement: the same columns under the same further conditions. */
+/** Reads that can share a statement: the same columns with the same other conditions. */
 interface Group {
   readonly plan: ClientPlan;
   readonly select: Args;
-  /** Conditions besides the id. */
+  /** Conditions other than the id. */
   readonly rest: Args;
 }
 
-/** Reads single records by id, together with other reads of the same turn. */
+/** Reads single records by id, together with other reads of the same event loop turn. */
 function createReadById(session: ClientSession): (plan: ClientPlan, select: Args, condition: ById) => Promise<Row[]> {
   const read = readTogether(async ({ plan, select, rest }: Group, ids) => {
     const statement = { model: plan.entity.name, operation: "find" };
@@ -120,20 +123,23 @@ function createReadById(session: ClientSession): (plan: ClientPlan, select: Args
   };
 }
 
-/** Ids, filled up with the last one to a power of two: a database sees a handful of statements, not one per number. */
+/**
+ * Pads ids with the last one to a power of two, so that the database sees a few different statements, not one per
+ * number.
+ */
 function padded(ids: readonly string[]): readonly string[] {
   const length = 2 ** Math.ceil(Math.log2(ids.length));
   return [...ids, ...Array<string>(length - ids.length).fill(ids.at(-1) as string)];
 }
 
-/** Rows of the first portion, read before the size of any row is known. */
+/** Size of the first portion, which is read before the size of any row is known. */
 const FIRST = 20;
-/** A portion has at most this many times the rows that have been seen before it. */
+/** A portion has at most this many times the rows seen before it. */
 const GROWTH = 4;
 
 /**
- * The rows of a list that fit, where the database cannot report the length of values: a small portion first, and as
- * many more as fit by the longest row so far.
+ * Reads the rows of a list that fit, if the database cannot report the length of values: a small portion first, then as
+ * many as fit judging by the longest row so far.
  */
 async function readInPortions(find: Find, read: (find: Find) => Promise<Row[]>): Promise<Row[]> {
   const { entity, bytes, counted, limit = Number.POSITIVE_INFINITY, select, where } = find;
@@ -162,7 +168,7 @@ function countBytes(rows: Row[], { bytes, counted }: Find): Row[] {
   return bytes === undefined ? rows : rows.slice(0, bytes.take(rows.map((row) => countedBytes(row, counted))));
 }
 
-/** How many records match. */
+/** Counts the matching records. */
 export async function countRows(
   session: ClientSession,
   { entity, where: condition, most: take }: Count,
@@ -181,7 +187,7 @@ export async function countRows(
   });
 }
 
-/** One page of the rows that match a condition that is too long for one statement, put in order here. */
+/** Reads one page of the rows for a condition that is too long for one statement; sorts them in memory. */
 async function findLongList(
   api: ModelApi,
   entity: AnyEntity,

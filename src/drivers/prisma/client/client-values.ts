@@ -3,16 +3,16 @@ import { codecOf, isScaled } from "../../sql/index.ts";
 import { prismaNames } from "../schema/enums.ts";
 import { prismaTypeOf } from "../schema/prisma-types.ts";
 
-/** How a column's values are given to a Prisma client, and what comes back. */
+/** Converts a column's values for a Prisma client, and back. */
 interface ClientForm {
   readonly to: (value: unknown) => unknown;
-  /** @default as they are */
+  /** @default unchanged */
   readonly from?: ((value: unknown) => unknown) | undefined;
 }
 
 const PLAIN: ClientForm = Object.freeze({ to: exactNumber });
 
-/** The day or the time of a moment in UTC, which stands for it in Prisma. */
+/** The date or time in UTC of a `Date`, which Prisma uses for both. */
 const dayOf = (value: unknown): string => (value as Date).toISOString().slice(0, 10);
 const timeOf = (value: unknown): string =>
   (value as Date)
@@ -20,10 +20,10 @@ const timeOf = (value: unknown): string =>
     .slice(11, 23)
     .replace(/\.000$/, "");
 
-/** All digits of a decimal of Prisma's, whose `toString` uses exponents. */
+/** All digits of a Prisma decimal, whose `toString` uses exponents. */
 const digitsOf = (value: unknown): string => (value as { toFixed(): string }).toFixed();
 
-/** Prisma calls words by names of its own where they are no identifiers. */
+/** Converts enum values whose names in Prisma differ, because they are not identifiers. */
 function enumForm(words: readonly string[]): ClientForm {
   const names = prismaNames(words);
   const back = new Map([...names].map(([word, name]) => [name, word]));
@@ -44,7 +44,7 @@ function listForm(column: ColumnDefinition): ClientForm {
   };
 }
 
-/** A list elsewhere, as JSON has it. */
+/** A list in other databases, as JSON. */
 function jsonOf({ kind }: ColumnDefinition): ClientForm["to"] {
   return (values) => kind.toWire?.(converted(kind, values));
 }
@@ -54,7 +54,7 @@ function converted({ convert }: FieldKind, value: unknown): unknown {
   return found?.ok === true ? found.value : value;
 }
 
-/** The form of a column; only kinds whose values Prisma writes otherwise have one of their own. */
+/** The form of a column's values in Prisma's client. */
 export function clientForm(provider: Provider, column: ColumnDefinition): ClientForm {
   const { scalar } = column.kind.column;
   const codec = codecOf(provider, column);
@@ -99,8 +99,9 @@ export function clientForm(provider: Provider, column: ColumnDefinition): Client
 }
 
 /**
- * Prisma keeps 16 digits of a whole number that is beyond the safe ones, and so rounds it (or makes the greatest double
- * infinite). It takes decimals digit by digit, in whatever object looks like one of decimal.js.
+ * Converts a number so that Prisma does not round it. Prisma keeps 16 digits of an integer beyond the safe ones (and
+ * turns the greatest double into infinity), but passes on all digits of any object that looks like a decimal of
+ * decimal.js.
  */
 export function exactNumber(value: unknown): unknown {
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;

@@ -21,15 +21,15 @@ import {
 import { clientForm } from "./client-values.ts";
 import { prismaWhere } from "./to-prisma-where.ts";
 
-/** Milliseconds for one UPDATE and the read of its row, and to wait for a connection. */
+/** Timeouts in milliseconds for one UPDATE with the read of its row, and for waiting for a connection. */
 const ROW_TRANSACTION = { timeout: 30_000, maxWait: 10_000 };
 /**
- * Rows of one INSERT, few enough for the parameters of any statement, and pairs that one call adds or removes: Prisma makes a
- * condition of each, and SQLite takes no thousand of those.
+ * Maximum number of rows in one INSERT, which keeps the parameters within the limits of any database, and of pairs in
+ * one call: Prisma makes a condition of each pair, and SQLite does not accept a thousand of them.
  */
 export const MOST_AT_ONCE = 500;
 
-/** Prisma would send several INSERTs at once; one after the other is what a connection takes. */
+/** Runs INSERTs one at a time; Prisma would send several concurrently, which a single connection does not support. */
 export async function insertRows(session: ClientSession, { entity, rows, returning }: Insert): Promise<Written> {
   const open = session.connection();
   const plan = open.planOf(entity);
@@ -53,7 +53,7 @@ export async function insertRows(session: ClientSession, { entity, rows, returni
   return { count, rows: [] };
 }
 
-/** Changes the rows that match: one UPDATE with the whole condition. */
+/** Updates the matching rows with one UPDATE that contains the whole condition. */
 export async function updateRows(
   session: ClientSession,
   { entity, where: condition, data, returning }: Update,
@@ -75,7 +75,7 @@ export async function updateRows(
   );
 }
 
-/** Deletes the rows that match: one DELETE with the whole condition, which has nothing to return. */
+/** Deletes the matching rows with one DELETE that contains the whole condition; it returns no rows. */
 export async function deleteRows(session: ClientSession, { entity, where: condition }: Delete): Promise<Written> {
   const open = session.connection();
   const plan = open.planOf(entity);
@@ -85,7 +85,7 @@ export async function deleteRows(session: ClientSession, { entity, where: condit
   });
 }
 
-/** One record that is changed, or locked by a change that changes nothing. */
+/** A change to one record, or one without effect that locks it. */
 interface RowChange {
   readonly id: string | undefined;
   readonly where: Args;
@@ -101,22 +101,22 @@ async function changeOne(
   const api = modelApi(client, plan);
   const select = plan.columns;
   if (Object.keys(data).length === 0) return api.findFirst({ where, select });
-  // Half the work for Prisma of its `update`, and no exception when nothing matches.
+  // Half as much work for Prisma as `update`, and no exception when no record matches.
   if (session.connection().dialect.returnsRows)
     return (await api.updateManyAndReturn({ where, data, select }))[0] ?? null;
-  // Prisma's `update` would find the row first and then change it, even if it has changed meanwhile.
+  // Prisma's `update` would find the row first and then change it, even if it has changed in between.
   const change = async (inner: StatementClient): Promise<Row | null> => {
     const own = modelApi(inner, plan);
     const { count } = await own.updateMany({ where, data });
     return count === 0 ? null : own.findFirst({ where: { id }, select });
   };
-  // The row stays locked until it is read, so that it is what this statement wrote.
+  // The row stays locked until it is read, so that the result is the row as written.
   return session.inTransaction ? change(client) : (client as Client).$transaction(change, ROW_TRANSACTION);
 }
 
 /**
- * Locks a record and reads it. Prisma has no words for that: an update that changes nothing takes the lock. Conditions
- * on related records are checked afterwards, because a statement that waited sees them as they were before.
+ * Locks a record and reads it. Prisma has no locks: an update without effect takes the lock. Conditions on related
+ * records are checked afterwards, because a statement that waited sees these as they were before the wait.
  */
 export function lockRow(session: ClientSession, plan: ClientPlan, condition: Condition): Promise<Row[]> {
   const open = session.connection();
@@ -151,14 +151,17 @@ function naming<T>(
 }
 
 /**
- * Changes with the next version, which the database counts in the same statement, so that no two writes share one. A
- * version in the changes is ignored.
+ * Adds the increment of the version to changes. The database increments it in the same statement, so that no two writes
+ * get the same version. A version in the changes is ignored.
  */
 function withNextVersion({ entity }: ClientPlan, changes: Row): Row {
   return countsVersion(entity, Object.keys(changes)) ? { ...changes, version: { increment: 1 } } : changes;
 }
 
-/** Submitted values in Prisma's words: a copy, so that the caller may change the original. @throws as `givenColumns` */
+/**
+ * Converts submitted values for Prisma. Returns a copy, so that the caller may change the original. @throws as
+ * `givenColumns`
+ */
 function toPrismaData({ entity }: ClientPlan, data: Row, { dbNull, dialect }: ClientConnection): Row {
   const given: Row = {};
   for (const column of givenColumns(entity, data, dialect)) {
@@ -172,10 +175,13 @@ function toPrismaData({ entity }: ClientPlan, data: Row, { dbNull, dialect }: Cl
   return given;
 }
 
-/** Plain strings that Prisma reads as its two kinds of null. */
+/** Strings that Prisma interprets as its kinds of null. */
 const NULL_WORDS: ReadonlySet<unknown> = new Set(["DbNull", "JsonNull", "AnyNull"]);
 
-/** A copy; a string that is one of Prisma's words goes in its own wire form, where it is a string like any other. */
+/**
+ * Copies a JSON value. A string that Prisma would interpret as null is passed in its wire format, where it stays a
+ * string.
+ */
 function toPrismaJson(value: unknown): unknown {
   if (!NULL_WORDS.has(value)) return structuredClone(value);
   return { toJSON: () => ({ $type: "Json", value: JSON.stringify(value) }) };

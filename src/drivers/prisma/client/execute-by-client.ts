@@ -11,7 +11,7 @@ import { changeLinks, selectLinks } from "./client-links.ts";
 import { clientFind, countRows } from "./client-reads.ts";
 import { deleteRows, insertRows, MOST_AT_ONCE, updateRows } from "./client-writes.ts";
 
-/** Prisma's own timeout is longer, so that Keelson's decides the error. */
+/** Prisma's own timeout is longer by this, so that Keelson's timeout determines the error. */
 const PRISMA_GRACE_MS = 1_000;
 
 /** Statements through the public API of a PrismaClient. */
@@ -29,8 +29,8 @@ export const CLIENT_PATH: Path<StatementClient, Client, ClientConnection> = Obje
 } satisfies Path<StatementClient, Client, ClientConnection>);
 
 /**
- * Translates statements to calls of a PrismaClient. Data is copied when a statement is given, so that later changes to it do not
- * matter while the statement waits for its turn.
+ * Translates statements to calls of a PrismaClient. The data of a statement is copied when it is submitted, so that
+ * later changes to it have no effect while the statement waits for its turn.
  */
 function clientExecutor(session: ClientSession, transaction: DriverPort["transaction"]): Execute {
   const find = clientFind(session);

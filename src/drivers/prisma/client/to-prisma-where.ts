@@ -18,7 +18,7 @@ import { isPrintedAsList, printedRelation } from "../schema/relation-sides.ts";
 import type { Args, ClientConnection, StatementClient } from "./client-connection.ts";
 import { clientForm } from "./client-values.ts";
 
-/** A condition in Prisma's words, after querying the database for parts that Prisma cannot express. */
+/** Converts a condition for Prisma. Parts that Prisma cannot express are queried first. */
 export function prismaWhere(
   open: ClientConnection,
   client: StatementClient,
@@ -45,9 +45,9 @@ export function saysAll(open: ClientConnection, condition: Condition): boolean {
 const LISTS: ReadonlySet<Test> = new Set<Test>(["hasAny", "hasAll", "isEmpty"]);
 
 /**
- * SQLite's LIKE has no escape character unless the statement names one, and Prisma's statements do not; Prisma cannot ask
- * MySQL to ignore case; its filters of JSON differ between databases, and it has none of lists that are JSON. Such a condition reads the ids first, in a statement of its
- * own.
+ * Whether a condition must be resolved to ids first, by its own statement, because Prisma cannot express it: SQLite's
+ * LIKE has no escape character unless the statement names one, which Prisma's do not; Prisma cannot make MySQL ignore
+ * case; its JSON filters differ between databases, and it has none for lists stored as JSON.
  */
 function isLookedUp(leaf: Leaf, { dialect: { provider } }: ClientConnection): boolean {
   if (leaf.op !== "compare") return false;
@@ -59,7 +59,7 @@ function isLookedUp(leaf: Leaf, { dialect: { provider } }: ClientConnection): bo
   return provider === "sqlite" ? /[%_]/.test(text) : text.toLowerCase() !== text.toUpperCase();
 }
 
-/** The same condition with searches replaced by the ids that they find. */
+/** Replaces searches in a condition with the ids that they find. */
 async function lookUpSearches(
   { builder }: ClientConnection,
   client: StatementClient,
@@ -75,12 +75,12 @@ async function lookUpSearches(
   return mapCondition(condition, (leaf) => found.get(leaf) ?? leaf);
 }
 
-// Conditions that always or never hold are folded away: inside an OR, Prisma ignores an empty condition instead of
-// taking it for true.
+// Conditions that always or never hold are removed: inside an OR, Prisma ignores an empty condition instead of treating
+// it as true.
 const EVERYTHING: Args = Object.freeze({});
 const NOTHING: Args = Object.freeze({ OR: Object.freeze([]) });
 
-/** A condition in Prisma's words. */
+/** Converts a condition for Prisma. */
 export function toPrismaWhere(condition: Condition, open: ClientConnection): Args {
   switch (condition.op) {
     case "and":
@@ -100,7 +100,7 @@ export function toPrismaWhere(condition: Condition, open: ClientConnection): Arg
   }
 }
 
-/** Conditions on different columns share one object: less for Prisma to walk through and to key its plans by. */
+/** Puts conditions on different columns into one object, which gives Prisma less to traverse and smaller plan keys. */
 function conjunction(parts: readonly Condition[], open: ClientConnection): Args {
   const where: Record<string, unknown> = {};
   const rest: Args[] = [];
@@ -133,7 +133,7 @@ function compareWhere({ column, test, value, record }: Compare, open: ClientConn
   return { [column.name]: filter(column, test, value, open) };
 }
 
-/** `NOT: {…}` rather than `{ not: … }`: the latter keeps Prisma from splitting a list that is too long for a statement. */
+/** Uses `NOT: {…}`, because `{ not: … }` keeps Prisma from splitting a list that is too long for a statement. */
 function complementWhere({ column, test, value }: Compare, open: ClientConnection): Args {
   const { name, optional } = column;
   if (value === null) return optional ? { NOT: isNull(column, open) } : EVERYTHING;
@@ -142,18 +142,18 @@ function complementWhere({ column, test, value }: Compare, open: ClientConnectio
     test === "in"
       ? { [name]: { notIn: listOf(column, value, open) } }
       : { NOT: { [name]: filter(column, test, value, open) } };
-  // In SQL a comparison with null is unknown; here it is false.
+  // In SQL, a comparison with null is unknown; here it is false.
   return optional ? { OR: [complement, { [name]: null }] } : complement;
 }
 
-/** Prisma refuses to compare a required column with null. */
+/** A comparison with null. Must not be used for required columns, which Prisma refuses to compare with null. */
 function isNull({ name, kind }: ColumnDefinition, { dbNull, dialect: { provider } }: ClientConnection): Args {
   const { scalar } = kind.column;
   const isJson = scalar === "Json" || (scalar === "List" && provider !== "postgresql");
   return { [name]: isJson ? { equals: dbNull } : null };
 }
 
-/** Prisma has no `in` for Booleans. */
+/** Whether a test is `in` on a boolean column, which Prisma does not support. */
 function isBooleanList({ kind }: ColumnDefinition, test: Test): boolean {
   return test === "in" && kind.column.scalar === "Boolean";
 }
@@ -179,7 +179,7 @@ function filter(column: ColumnDefinition, operator: Test, value: unknown, open: 
     return operator === "eq" ? given : { [operator]: given };
   }
   const name = TEXT_FILTERS[operator];
-  // SQLite has no escape character unless the statement names one.
+  // SQLite has no escape character unless the statement names one, so these texts contain no wildcards.
   if (provider === "sqlite") return { [name]: value };
   const text = (value as string).replace(/[\\%_]/g, "\\$&");
   return provider === "postgresql" ? { [name]: text, mode: "insensitive" } : { [name]: text };
@@ -192,12 +192,12 @@ function relatedWhere({ relation, matches }: Related, isSome: boolean, open: Cli
   if (isPrintedAsList(printed)) return { [printed.name]: { [isSome ? "some" : "none"]: inner } };
   if (inner === EVERYTHING) return existence(printed, isSome);
   if (isSome) return { [printed.name]: { is: inner } };
-  // Not `isNot`: for a related record with a null in a compared column it is unknown.
+  // Not `isNot`, which is unknown for a related record with a null in a compared column.
   const other = toPrismaWhere(not(matches), open);
   return disjunction([existence(printed, false), { [printed.name]: { is: other } }]);
 }
 
-/** Whether a to-one relation leads to a record at all. */
+/** The condition that a to-one relation has, or does not have, a record. */
 function existence(relation: ResolvedRelation, exists: boolean): Args {
   if (relation.type === "belongsTo" && !relation.optional) return exists ? EVERYTHING : NOTHING;
   const missing = { [relation.type === "hasOne" ? relation.name : (relation.foreignKey as string)]: null };

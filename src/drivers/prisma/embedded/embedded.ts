@@ -25,17 +25,21 @@ import { openSqlite, type SqliteConnection, type SqliteFactory } from "./sqlite-
 
 /** Options of `embedded`. */
 export interface EmbeddedOptions {
-  /** The SQLite file, relative to the working directory; made with its folders when it does not exist. @default ".keelson/app.db" */
+  /**
+   * The SQLite file, relative to the working directory. It is created with its folders if missing. @default
+   * ".keelson/app.db"
+   */
   readonly file?: string | undefined;
-  /** "auto" changes the tables to fit the entities when the app starts outside production. @default "auto" */
+  /** "auto" changes the tables to match the entities when the app starts outside production. @default "auto" */
   readonly push?: "auto" | "off" | undefined;
-  /** Lets that change drop columns and tables with data. @default false */
+  /** Whether `push` may drop columns and tables with data. @default false */
   readonly acceptDataLoss?: boolean | undefined;
 }
 
 /**
- * A driver that needs no server and no set-up: a SQLite file, with tables made from the entities.
- * @throws ConfigurationError at once for a URL, which other drivers are for; from `connect` naming the packages that are not installed, or why the file cannot be opened
+ * A driver that needs no server and no set-up: a SQLite file, with tables created from the entities.
+ * @throws ConfigurationError immediately for a URL of another driver; from `connect` naming the packages that are not
+ *   installed, or the reason why the file cannot be opened
  * @example
  * const api = keelson({ entities: [user, post], driver: embedded({ file: "data/app.db" }) });
  */
@@ -43,7 +47,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
   return openEmbedded(options, ALL_FAST);
 }
 
-/** The same, without some of the special cases for speed. */
+/** Like `embedded`, with some of the optimizations switched off. */
 export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
   const { file = ".keelson/app.db", push = "auto", acceptDataLoss = false } = options;
   if (file.startsWith(":memory:") || file === "")
@@ -62,10 +66,10 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
     return schema;
   }
 
-  /** @throws ConfigurationError; the packages that are needed from now on are loaded meanwhile */
+  /** Checks the schema and loads the packages that are needed later. @throws ConfigurationError */
   async function refuseMisfits(model: EntityModel, production: boolean): Promise<void> {
     const packages = await loadPeers("embedded", { ...SQLITE_PACKAGES, ...SCHEMA_PACKAGES });
-    // This is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
+    // Loading is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
     if (!production) void startSchemaEngine(packages).catch(() => undefined);
     checkSchema(packages["@prisma/get-dmmf"], schemaOf(model));
   }
@@ -103,7 +107,7 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
             const before = await digest();
             if (before === (await stamp.read())) return [];
             const differences = await pendingChanges(await target());
-            // The tables may have changed meanwhile.
+            // The tables may have changed in the meantime.
             if (differences.length === 0 && before === (await digest())) await stamp.write(before);
             return differences;
           },
@@ -111,9 +115,9 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
       },
       async open({ model, production }) {
         const fitting = push === "auto" ? await stamp.read() : undefined;
-        // A refused start leaves no file behind.
+        // Checked first, so that a refused start leaves no file behind.
         if (push === "auto" && fitting === undefined) await refuseMisfits(model, production);
-        // All that is needed where tables fit; by the name of the package that brings it.
+        // The only package needed when the tables match, under the name of the package to install.
         const library = { "@prisma/adapter-libsql": async () => requireLibsql() };
         const { "@prisma/adapter-libsql": Libsql } = await loadPeers("embedded", library);
         const adapter = await openFile(path, libsqlFactory(Libsql, path));
@@ -146,8 +150,8 @@ async function openFile(path: string, factory: SqliteFactory): Promise<SqlDriver
 const FORM = 1;
 
 /**
- * One hash of the tables and the schema. SQLite keeps the statements that created tables and indexes, so a manual
- * change or a replaced file changes the hash.
+ * A hash of the tables and the schema. SQLite stores the statements that created tables and indexes, so a manual change
+ * or a replaced file changes the hash.
  */
 async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "queryRaw">): Promise<string> {
   const all = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name";
@@ -158,16 +162,15 @@ async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "
 }
 
 /**
- * The digest of tables and a schema that were found to fit, in a file of its own beside the database's: comparing every
- * table with its entity takes the schema engine, and so most of the time in which an app starts. Without a matching
- * file, the comparison is repeated.
- * @param file The SQLite file
+ * Stores the digest of matching tables and schema in a file next to the database: comparing every table with its entity
+ * needs the schema engine, which takes most of an app's start. Without a matching file, the comparison is repeated.
+ * @param file the SQLite file
  */
 function schemaStamp(file: string) {
   const path = `${file}-schema`;
   return {
     read: (): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined),
-    // A read-only folder only costs time.
+    // In a read-only folder, the comparison is repeated at each start.
     write: (digest: string): Promise<void> => writeFile(path, digest).catch(() => undefined),
   };
 }

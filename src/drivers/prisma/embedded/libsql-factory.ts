@@ -3,10 +3,11 @@ import type { ArgType, SqlQuery, SqlResultSet } from "@prisma/driver-adapter-uti
 import { absent } from "../engine/opening.ts";
 import type { SqliteFactory } from "./sqlite-adapter.ts";
 
-// Prisma's adapter for libsql loads libsql's clients for remote databases too, which takes three times as long as the one for files; and that
-// one makes each row twice. This speaks to the library below, which Prisma's adapter brings along.
+// Prisma's adapter for libsql also loads libsql's clients for remote databases, which takes three times as long as
+// loading the client for files; and that client creates each row twice. This module uses the `libsql` package below it
+// directly, which Prisma's adapter depends on.
 
-/** The parts of the `libsql` package that are used; it has the interface of better-sqlite3. */
+/** The parts of the `libsql` package that are used; its interface is that of better-sqlite3. */
 interface LibsqlStatement {
   raw(on: boolean): void;
   safeIntegers(on: boolean): void;
@@ -19,11 +20,11 @@ interface LibsqlDatabase {
   exec(sql: string): void;
   close(): void;
 }
-/** What the package exports. */
+/** The export of the package. */
 export type Libsql = new (path: string) => LibsqlDatabase;
 
 /**
- * Loads it from where Prisma's adapter has it, which may be out of this package's reach.
+ * Loads the package as a dependency of Prisma's adapter, since this package may not be able to resolve it.
  * @throws Error of Node when a package is not installed
  */
 export function requireLibsql(): Libsql {
@@ -51,7 +52,7 @@ export function libsqlFactory(Database: Libsql, path: string): SqliteFactory {
   };
 }
 
-/** A parameter as SQLite takes it; what the schema engine and Prisma's client have written reads the same. */
+/** Converts a parameter for SQLite. The forms are those that the schema engine and Prisma's client write. */
 function toParameter(value: unknown, { scalarType }: ArgType): unknown {
   if (typeof value === "boolean") return value ? 1 : 0;
   const moment = scalarType === "datetime" && typeof value === "string" ? new Date(value) : value;
@@ -71,9 +72,9 @@ function toNumber(value: unknown): unknown {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value.toString();
 }
-/** SQLite stores any number in an integer column. */
+/** Truncates numbers, since SQLite stores any number in an integer column. */
 const toInteger: FromColumn = (value) => (typeof value === "number" ? Math.trunc(value) : toNumber(value));
-/** Prisma's client may be configured to write numbers. */
+/** Converts numbers, which Prisma's client may be configured to write. */
 const toMoment: FromColumn = (value) =>
   typeof value === "number" || typeof value === "bigint" ? new Date(Number(value)).toISOString() : value;
 
@@ -83,7 +84,7 @@ function reading(type: string | null): FromColumn {
   return MOMENT.test(type) ? toMoment : toNumber;
 }
 
-/** `raw` throws for these, since they return no rows. */
+/** Whether a statement returns rows; `raw` throws if it does not. */
 function returnsRows(statement: LibsqlStatement): boolean {
   try {
     statement.raw(true);
@@ -93,7 +94,7 @@ function returnsRows(statement: LibsqlStatement): boolean {
   }
 }
 
-/** Runs a statement, and waits for it as libsql does. */
+/** Runs a statement synchronously, as libsql does. */
 function execute(database: LibsqlDatabase, { sql, args, argTypes }: SqlQuery): SqlResultSet & { changes: number } {
   const statement = database.prepare(sql);
   // Otherwise integers beyond 2^53 would silently lose digits.
@@ -106,7 +107,7 @@ function execute(database: LibsqlDatabase, { sql, args, argTypes }: SqlQuery): S
   const rows = statement.all(parameters);
   for (const row of rows)
     for (let index = 0; index < row.length; index++) row[index] = (readings[index] as FromColumn)(row[index]);
-  // Types are for Prisma's client; records are read by what entities say of their columns.
+  // No types, which only Prisma's client needs; records are read by the entities' columns.
   return { columnNames: columns.map(({ name }) => name), columnTypes: [], rows, changes: 0 };
 }
 
@@ -131,7 +132,7 @@ const CONSTRAINT_NOT_NULL = 1_299;
 const CONSTRAINT_FOREIGN_KEY = 787;
 const CONSTRAINT_TRIGGER = 1_811;
 const BUSY = 5;
-/** The last byte of an extended code is the code itself. */
+/** The mask of the basic result code in an extended one. */
 const CODE = 0xff;
 
 /** Columns of `UNIQUE constraint failed: user.email, user.realm`. */
@@ -152,13 +153,13 @@ function kindOf({ message, rawCode }: LibsqlFailure): object {
 }
 
 /**
- * An error of libsql as Prisma's adapter reports it, which all drivers of this family read. Other errors stay as they
- * are.
+ * Converts an error of libsql to that of Prisma's adapter, which all drivers of this family read. Other errors are
+ * returned unchanged.
  */
 async function libsqlError(error: unknown): Promise<unknown> {
   const failure = error as LibsqlFailure;
   if (typeof failure?.rawCode !== "number") return error;
-  // Imported here, since it is not needed at the start.
+  // Imported lazily, since it is not needed at the start.
   const { DriverAdapterError } = await import("@prisma/driver-adapter-utils").catch(absent);
   const cause = { originalCode: String(failure.rawCode), originalMessage: failure.message, ...kindOf(failure) };
   return new DriverAdapterError(cause as ConstructorParameters<typeof DriverAdapterError>[0]);

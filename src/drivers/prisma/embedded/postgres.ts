@@ -22,40 +22,43 @@ import { managedSchema } from "../schema/to-prisma-schema.ts";
 
 /** Options of `postgres`. */
 export interface PostgresOptions {
-  /** Connections that are open at most. @default 10 */
+  /** Maximum number of open connections. @default 10 */
   readonly poolSize?: number | undefined;
-  /** Milliseconds to wait for a connection, from the server or from the pool; 0 as long as it takes. @default 5000 */
+  /** Milliseconds to wait for a connection, from the server or from the pool; 0 waits indefinitely. @default 5000 */
   readonly connectionTimeout?: number | undefined;
   /**
-   * Milliseconds after which the server gives up a statement; 0 never. A connection that stays silent for a further
-   * second is closed, too.
+   * Milliseconds after which the server cancels a statement; 0 disables the timeout. If the server does not respond for
+   * another second, the connection is closed.
    * @default 30000
    */
   readonly statementTimeout?: number | undefined;
   /**
-   * Milliseconds after which the server rolls back a transaction that has sent no statement and lets go of its locks; 0
-   * never. Transactions end by themselves after 30 s: this is for a process that hangs.
+   * Milliseconds after which the server rolls back an idle transaction and releases its locks; 0 disables the timeout.
+   * Keelson ends transactions after 30 s: this is for a process that hangs.
    * @default 60000
    */
   readonly idleTransactionTimeout?: number | undefined;
-  /** Named prepared statements; `false` for poolers that share connections between transactions. @default true */
+  /**
+   * Whether to use named prepared statements; set to `false` for poolers that share connections between transactions.
+   * @default true
+   */
   readonly preparedStatements?: boolean | undefined;
-  /** "auto" changes the tables to fit the entities when the app starts outside production. @default "auto" */
+  /** "auto" changes the tables to match the entities when the app starts outside production. @default "auto" */
   readonly push?: "auto" | "off" | undefined;
-  /** Lets that change drop columns and tables with data. @default false */
+  /** Whether `push` may drop columns and tables with data. @default false */
   readonly acceptDataLoss?: boolean | undefined;
 }
 
-/** Milliseconds that a server has to say that it gave up. */
+/** Milliseconds that a server has to report that it cancelled a statement. */
 const SILENCE_MS = 1_000;
 
 /**
- * A driver for PostgreSQL and servers that speak its protocol, without `prisma generate`, with tables made from the
+ * A driver for PostgreSQL and servers that speak its protocol, without `prisma generate`, with tables created from the
  * entities.
- * @param url Connection string; `?schema=` names a schema other than "public". Undefined, as an environment variable may be, is
- *   an error at once
- * @throws ConfigurationError at once for an address that another driver is for; from `connect` naming the packages that
- *   are not installed; DatabaseUnavailableError when the server cannot be reached, after which `connect` may be tried again
+ * @param url connection string; `?schema=` selects a schema other than "public". Undefined, as from a missing
+ *   environment variable, is an error
+ * @throws ConfigurationError immediately for a URL of another driver; from `connect` naming the packages that are not
+ *   installed; DatabaseUnavailableError when the server cannot be reached, after which `connect` can be retried
  * @example
  * const api = keelson({ entities: [user, post], driver: postgres(process.env.DATABASE_URL) });
  */
@@ -63,7 +66,7 @@ export function postgres(url: string | undefined, options: PostgresOptions = {})
   return openPostgres(url, options, ALL_FAST);
 }
 
-/** The same, without some of the special cases for speed. */
+/** Like `postgres`, with some of the optimizations switched off. */
 export function openPostgres(url: string | undefined, options: PostgresOptions, fast: Fast): Driver {
   const { poolSize = 10, connectionTimeout = 5_000, statementTimeout = 30_000 } = options;
   const { idleTransactionTimeout = 60_000, preparedStatements = true, push = "auto", acceptDataLoss = false } = options;
@@ -111,7 +114,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
       },
       async open({ model, log, production }) {
         const packages = await loadPeers("postgres", POSTGRES_PACKAGES);
-        // This is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
+        // Loading is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
         if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
         if (push === "auto") {
           const parser = await loadPeers("postgres", SCHEMA_PACKAGES);
@@ -124,7 +127,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
           ...(idleTransactionTimeout > 0 ? { idle_in_transaction_session_timeout: idleTransactionTimeout } : {}),
         });
         if (statementTimeout > 0) giveUpSilent(pool, statementTimeout + SILENCE_MS);
-        // The pool replaces idle connections that break; without a listener they would end the process.
+        // The pool replaces idle connections that break; without a listener the error would end the process.
         const onLost = (error: Error): void =>
           log.warn("A database connection was lost", { code: (error as { code?: unknown }).code });
         const { PrismaPg } = packages["@prisma/adapter-pg"];
@@ -136,7 +139,8 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
           onConnectionError: onLost,
           ...(preparedStatements ? { statementNameGenerator: names.of as () => string } : {}),
         }).connect();
-        // A pool of its own, without connections: the adapter keeps a listener on its pool for as long as that lives.
+        // A separate pool without connections, because the adapter keeps a listener on its pool for the pool's
+        // lifetime.
         const explain = (error: unknown): Promise<SqlDriverAdapter> =>
           new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
         const { describedOnce, poolTransactions: transactions } = fast;
@@ -163,7 +167,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
   );
 }
 
-/** The names that statements have: PostgreSQL parses and plans a named statement once per connection. */
+/** Makes the names of statements: PostgreSQL parses and plans a named statement once per connection. */
 function statementNames() {
   let generation = "";
   let turns = 0;
@@ -172,7 +176,7 @@ function statementNames() {
       const { statementName } = query as Partial<NamedQuery>;
       return statementName === undefined ? undefined : `${statementName}${generation}`;
     },
-    /** Gives all of them other names; the old ones stay with the connections until these are closed. */
+    /** Renames all statements; connections keep the old ones until they are closed. */
     renew(): void {
       generation = `_${++turns}`;
     },
@@ -180,21 +184,21 @@ function statementNames() {
 }
 
 /**
- * Closes connections that stay silent during a statement. After a network failure, a connection would be handed out
- * until TCP gives up on it, a quarter of an hour later. `query_timeout` of `pg` would give up only the statement, and
- * the connection of a transaction would go back to the pool.
+ * Closes connections that stay silent during a statement. After a network failure, the pool would otherwise hand out
+ * the connection until TCP gives up on it, a quarter of an hour later. `query_timeout` of `pg` would only abandon the
+ * statement, and return the connection of a transaction to the pool.
  * @param ms milliseconds of silence
  */
 function giveUpSilent(pool: Pool, ms: number): void {
   pool.on("connect", (client) => {
     const stream = client.connection.stream as Socket;
-    // Bytes sent when all statements were complete: between the statements of a transaction, silence is normal.
+    // The bytes sent when all statements were complete. Silence between the statements of a transaction is normal.
     let answered = stream.bytesWritten;
     client.on("drain", () => {
       answered = stream.bytesWritten;
     });
     stream.setTimeout(ms);
-    // Not as an argument above, which would be called only once.
+    // Not passed to `setTimeout`, which would call it only once.
     stream.on("timeout", () => {
       const isAsking = stream.bytesWritten > answered && !stream.writableEnded;
       if (isAsking) stream.destroy(new Error("Query read timeout"));

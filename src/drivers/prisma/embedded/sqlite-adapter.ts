@@ -1,27 +1,29 @@
 import type { SqlDriverAdapter, Transaction } from "@prisma/driver-adapter-utils";
 import { isSqliteBusy, runStatement } from "../../sql/index.ts";
 
-// Prisma's adapter opens a connection for each transaction that is never closed and lacks Keelson's settings, and it
-// makes reads wait until the transaction ends. This one keeps two connections: one reads, the other writes and runs
-// transactions. With a write-ahead log a reader never waits for the writer. Writes take turns in the driver's queue.
+// Prisma's adapter opens a connection for each transaction, which is never closed and lacks Keelson's settings, and it
+// makes reads wait until the transaction ends. This adapter keeps two connections: one reads, the other writes and runs
+// transactions. With a write-ahead log, a reader never waits for the writer. Writes take turns in the driver's queue.
 
-/** A connection to a SQLite file; transactions are begun and ended by statements. */
+/** A connection to a SQLite file; transactions are begun and ended with statements. */
 export type SqliteConnection = Omit<SqlDriverAdapter, "startTransaction">;
 
-/** What opens a connection each time. */
+/** Opens connections. */
 export interface SqliteFactory extends Pick<SqlDriverAdapter, "provider" | "adapterName"> {
   connect(): Promise<SqliteConnection>;
 }
 
-/** Milliseconds that SQLite itself waits for another process; it blocks the event loop, so the driver does the waiting. */
+/**
+ * Milliseconds that SQLite itself waits for another process; that blocks the event loop, so the driver waits instead.
+ */
 const BUSY_MS = 20;
-/** What SQLite takes; Prisma assumes 999, its limit before 2020. */
+/** SQLite's limit of parameters; Prisma assumes 999, the limit before 2020. */
 const MAX_PARAMETERS = 32_766;
 
 const SETTINGS = [
   `PRAGMA busy_timeout = ${BUSY_MS}`,
   "PRAGMA journal_mode = WAL",
-  // A power cut may lose the last commits, but corrupts nothing.
+  // A power failure may lose the last commits, but does not corrupt the file.
   "PRAGMA synchronous = NORMAL",
   "PRAGMA foreign_keys = ON",
 ];
@@ -37,7 +39,10 @@ async function openConnection(factory: SqliteFactory): Promise<SqliteConnection>
   return adapter;
 }
 
-/** A connection that is replaced when SQLite said “busy”: libsql leaves that statement open, and no COMMIT succeeds then. */
+/**
+ * A connection that is replaced after SQLite reported “busy”: libsql leaves that statement open, and no COMMIT succeeds
+ * then.
+ */
 interface Connection {
   use<T>(work: (adapter: SqliteConnection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -62,12 +67,12 @@ async function openReplaceable(factory: SqliteFactory): Promise<Connection> {
 }
 
 async function beginTransaction(connection: Connection): Promise<Transaction> {
-  // IMMEDIATE: a transaction that begins by reading could not become a writer when another process wrote meanwhile.
+  // IMMEDIATE, because a transaction that begins with a read cannot write if another process has written meanwhile.
   const writer = await connection.use((adapter) => runStatement(adapter, "BEGIN IMMEDIATE").then(() => adapter));
   return {
     provider: writer.provider,
     adapterName: writer.adapterName,
-    // Prisma leaves COMMIT and ROLLBACK to the methods below.
+    // Prisma then leaves COMMIT and ROLLBACK to the methods below.
     options: { usePhantomQuery: true },
     queryRaw: (query) => writer.queryRaw(query),
     executeRaw: (query) => writer.executeRaw(query),
@@ -80,7 +85,7 @@ async function beginTransaction(connection: Connection): Promise<Transaction> {
 }
 
 /**
- * A driver adapter for a SQLite file, with a reading and a writing connection that are opened at once.
+ * Opens a driver adapter for a SQLite file, with one connection for reading and one for writing.
  * @param factory Prisma's own, or another one
  */
 export async function openSqlite(factory: SqliteFactory): Promise<SqlDriverAdapter> {

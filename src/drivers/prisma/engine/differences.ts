@@ -4,15 +4,15 @@
 
 export type Sign = "+" | "-" | "*";
 
-/** A line of the outline together with what it stands under. */
+/** A line of the outline, with its heading or table. */
 export type Difference =
   | { readonly of: "whole"; readonly sign: Sign; readonly what: string; readonly name: string }
   | { readonly of: "redefined"; readonly table: string }
   | { readonly of: "part"; readonly sign: Sign; readonly table: string; readonly text: string };
 
 /**
- * Reads an outline, without the contents of tables that exist only on one side.
- * @param outline What the engine printed; empty when there are no differences
+ * Parses an outline, without the contents of tables that exist only on one side.
+ * @param outline the engine's output; empty when there are no differences
  */
 export function readOutline(outline: string): readonly Difference[] {
   const differences: Difference[] = [];
@@ -54,7 +54,7 @@ const CHANGES: Readonly<Record<Sign, (what: string) => string>> = {
   "*": (what) => `differs: ${what.replace(/^Altered /, "")}`,
 };
 
-/** Names of defaults are printed as Rust prints them. */
+/** Shortens changed defaults, which are in Rust's debug format, and replaces backticks by quotes. */
 function plain(text: string): string {
   return text.replace(/ \(default changed from .*\)$/, " (default)").replace(/`([^`]*)`/g, '"$1"');
 }

@@ -7,7 +7,7 @@ import { enumsOf, enumTypeOf } from "../schema/enums.ts";
 interface FoundColumn {
   readonly place: string;
   readonly type: string;
-  /** Of an enum; null for text. */
+  /** The values of an enum; null for text. */
   readonly words: readonly string[] | null;
 }
 
@@ -21,8 +21,9 @@ const TYPES = `SELECT t.typname AS name FROM pg_type t JOIN pg_namespace n ON n.
   WHERE n.nspname = $1 AND t.typtype = 'e'`;
 
 /**
- * Statements that make enums of text columns, text of enum columns, and an enum anew whose default is a new word, which the
- * transaction that adds it cannot use. The schema engine would drop the values. They fail where a row has another word.
+ * Statements that convert text columns to enums and enum columns to text, and that recreate an enum whose default is a
+ * new value, which the transaction that adds it cannot use. The schema engine would drop the values. The statements
+ * fail if a row has an undeclared value.
  */
 export async function enumConversions(
   pool: Pick<Pool, "query">,

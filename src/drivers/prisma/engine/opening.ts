@@ -4,16 +4,19 @@ import { PrismaFailure, toKeelsonError } from "../../sql/index.ts";
 type Imports = Readonly<Record<string, () => Promise<unknown>>>;
 type Loaded<T extends Imports> = { readonly [K in keyof T]: Awaited<ReturnType<T[K]>> };
 
-/** For the end of an import of an optional package: bundlers go on without a package only where its absence is handled. */
+/**
+ * Used as `import(…).catch(absent)` for optional packages: bundlers accept a missing package only if its absence is
+ * handled.
+ */
 export function absent(reason: unknown): never {
   throw reason;
 }
 
 /**
- * Loads optional packages, all at once.
- * @param feature What needs them, for the message
- * @param imports How each is imported, by specifier
- * @throws ConfigurationError naming all that are not installed, with the command that installs them
+ * Loads optional packages concurrently.
+ * @param feature the feature that needs them, for the message
+ * @param imports the import functions, by specifier
+ * @throws ConfigurationError naming all packages that are not installed, with the command that installs them
  */
 export async function loadPeers<T extends Imports>(feature: string, imports: T): Promise<Loaded<T>> {
   const specifiers = Object.keys(imports);
@@ -41,7 +44,7 @@ function isMissing(reason: unknown, name: string): boolean {
   return (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") && String(message).includes(`${name}'`);
 }
 
-/** Connection problems that need the developer; Prisma's codes and PostgreSQL's. */
+/** Connection problems that the developer must fix; Prisma's codes and PostgreSQL's. */
 const REFUSALS: Readonly<Record<string, string>> = {
   P1000: "the database server refuses the user or the password",
   P1003: "the database server has no such database; create it first",
@@ -52,7 +55,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   P1011: "the connection to the database server cannot be encrypted as asked",
 };
 
-/** The error for a database that could not be opened. @param feature What opens it, for the message */
+/** The error for a database that could not be opened. @param feature the name of the driver, for the message */
 export function openingError(feature: string, error: unknown): Error {
   const failure = new PrismaFailure(error, { operation: "connect" });
   const refusal = REFUSALS[failure.code];
@@ -62,7 +65,7 @@ export function openingError(feature: string, error: unknown): Error {
   return toKeelsonError(error, { operation: "connect" });
 }
 
-/** What serves an address, by the scheme it begins with. */
+/** The driver for an address, by its scheme. */
 const SERVED_BY: readonly (readonly [schemes: RegExp, driver: string])[] = [
   [/^file:/, "embedded({ file }), with the path alone"],
   [/^postgres(ql)?:/, "postgres(url)"],
@@ -71,20 +74,20 @@ const SERVED_BY: readonly (readonly [schemes: RegExp, driver: string])[] = [
 ];
 
 /**
- * Refuses an address that another driver is for.
- * @param driver What it was given to, as it is written
- * @param own Schemes that it takes
- * @throws ConfigurationError that names the right driver, without the address, which may hold a password
+ * Refuses an address of another driver.
+ * @param driver the driver call, as written in code
+ * @param own the schemes that the driver accepts
+ * @throws ConfigurationError that names the right driver, but not the address, which may contain a password
  */
 export function refuseWrongAddress(driver: string, address: string, own: RegExp): void {
-  // One letter is a disk of Windows.
+  // A single letter is a Windows drive.
   const scheme = /^[a-z][a-z0-9+.-]+:/i.exec(address)?.[0].toLowerCase();
   if (scheme === undefined || own.test(scheme)) return;
   const served = SERVED_BY.find(([schemes]) => schemes.test(scheme))?.[1] ?? "prisma(client)";
   throw new ConfigurationError(`${driver} takes no address that begins with "${scheme}"; use ${served}`);
 }
 
-/** Opens something for work and closes it, whatever happens. @param explain Makes a Keelson error of another one */
+/** Opens a resource for work and always closes it. @param explain converts errors to Keelson errors */
 export async function withOpened<R extends { close(): Promise<void> }, T>(
   open: () => Promise<R>,
   work: (opened: R) => Promise<T>,

@@ -9,7 +9,7 @@ import { absent } from "./opening.ts";
 import { ENGINE_PACKAGES } from "./schema-engine.ts";
 import type { Foreign, Tables } from "./sync-schema.ts";
 
-/** What changing the tables of a PostgreSQL database takes; see `loadPeers`. */
+/** The packages for changing the tables of a PostgreSQL database; see `loadPeers`. */
 export const POSTGRES_PACKAGES = {
   ...ENGINE_PACKAGES,
   "@prisma/adapter-pg": () => import("@prisma/adapter-pg").catch(absent),
@@ -21,15 +21,15 @@ type PostgresPackages = {
   readonly [K in keyof typeof POSTGRES_PACKAGES]: Awaited<ReturnType<(typeof POSTGRES_PACKAGES)[K]>>;
 };
 
-/** The comment on tables made by Keelson; tables without it are left alone. */
+/** The comment that marks tables made by Keelson; other tables are never changed. */
 const MARK = "Managed by Keelson";
-/** Any number, the same in every process: processes change tables one at a time. */
+/** The key of the advisory lock, the same in every process: processes change tables one at a time. */
 const LOCK = 7_533_976_001;
 
 /** A pool, or one connection. */
 export type Queries = Pick<Pool, "query">;
 
-/** Opens a connection for changing the tables of a PostgreSQL database. @param model What the entities describe */
+/** Opens a connection for changing the tables of a PostgreSQL database. @param model the model of the entities */
 export async function postgresTables(
   { "@prisma/adapter-pg": { PrismaPg }, pg }: PostgresPackages,
   connection: PoolConfig,
@@ -40,7 +40,7 @@ export async function postgresTables(
   const pool = new pg.default.Pool({ ...connection, max: 1, idleTimeoutMillis: 0 });
   pool.on("error", () => undefined); // queries on the connection report the error
   try {
-    // The engine's statements name tables without their schema.
+    // The engine's statements contain tables without their schema.
     await pool.query("SELECT set_config('search_path', quote_ident($1), false)", [schema]);
   } catch (error) {
     await pool.end();
@@ -61,12 +61,13 @@ export async function postgresTables(
       ...(await enumConversions(pool, schema, model)),
     ],
     async atomically(work, keep = true) {
-      // The lock comes first, so that the transaction sees what its previous holder wrote; one snapshot from start to end, or
-      // else the engine could see a table that another program creates after the foreign ones were listed, and drop it.
+      // The lock is taken first, so that the transaction sees the changes of its previous holder. The whole change uses
+      // one snapshot: otherwise the engine could see a table that another program creates after the foreign tables were
+      // listed, and drop it.
       const change = () =>
         inTransaction(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ", keep, async () => {
           await makeSchema(pool, schema);
-          others = await foreignObjects(pool, schema, ours); // before new tables exist that are not marked yet
+          others = await foreignObjects(pool, schema, ours); // listed before new, still unmarked tables exist
           const result = await work();
           await markTables(pool, schema, ours);
           return result;
@@ -81,17 +82,17 @@ export async function postgresTables(
   };
 }
 
-/** Runs work while no other process has this lock. */
+/** Runs work while holding an advisory lock. */
 export async function whileLocked<T>(queries: Queries, lock: number, work: () => Promise<T>): Promise<T> {
   await queries.query("SELECT pg_advisory_lock($1)", [lock]);
   try {
     return await work();
   } finally {
-    await queries.query("SELECT pg_advisory_unlock($1)", [lock]).catch(() => undefined); // it goes with the connection
+    await queries.query("SELECT pg_advisory_unlock($1)", [lock]).catch(() => undefined); // released with the connection
   }
 }
 
-/** @param keep `false` undoes the work at the end */
+/** @param keep `false` rolls the work back at the end */
 export async function inTransaction<T>(
   queries: Queries,
   begin: string,
@@ -104,7 +105,7 @@ export async function inTransaction<T>(
     await queries.query(keep ? "COMMIT" : "ROLLBACK");
     return result;
   } catch (error) {
-    await queries.query("ROLLBACK").catch(() => undefined); // the connection may be gone; the first failure counts
+    await queries.query("ROLLBACK").catch(() => undefined); // the connection may be lost; the first error is reported
     throw error;
   }
 }
@@ -114,7 +115,7 @@ export function ownedObjects(model: EntityModel): Foreign {
   return { tables: tableNames(model), enums: enumsOf(model.entities.filter(isManaged)).map(({ name }) => name) };
 }
 
-/** Everything in the schema that Keelson did not make. */
+/** Lists all tables and enums of the schema that Keelson did not make. */
 async function foreignObjects(pool: Pool, schema: string, ours: Foreign): Promise<Foreign> {
   const tables = await pool.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -132,7 +133,7 @@ async function foreignObjects(pool: Pool, schema: string, ours: Foreign): Promis
   return { tables: qualified(tables), enums: qualified(enums) };
 }
 
-/** Makes a schema that does not exist yet. */
+/** Creates a schema if it does not exist. */
 export async function makeSchema(pool: Queries, schema: string): Promise<void> {
   const { rows } = await pool.query<{ sql: string }>(
     "SELECT format('CREATE SCHEMA %I', $1::text) AS sql WHERE to_regnamespace(quote_ident($1)) IS NULL",
@@ -141,7 +142,7 @@ export async function makeSchema(pool: Queries, schema: string): Promise<void> {
   for (const { sql } of rows) await pool.query(sql);
 }
 
-/** Marks the tables and enums made by Keelson, so that one is recognised after its entity is removed. */
+/** Marks the tables and enums made by Keelson, so that they are recognized after their entity is removed. */
 export async function markTables(pool: Queries, schema: string, ours: Foreign): Promise<void> {
   const { rows } = await pool.query<{ sql: string }>(
     `SELECT format('COMMENT ON TABLE %I.%I IS %L', n.nspname, c.relname, $4::text) AS sql
@@ -157,7 +158,7 @@ export async function markTables(pool: Queries, schema: string, ours: Foreign): 
   for (const { sql } of rows) await pool.query(sql);
 }
 
-/** Statements for what the indexes of searchable fields take. */
+/** Statements that create the extension for the indexes of searchable fields. */
 async function missingExtensions(pool: Pool, model: EntityModel): Promise<readonly string[]> {
   if (!model.entities.some(isSearchable)) return [];
   const { rowCount } = await pool.query("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'");
@@ -165,10 +166,10 @@ async function missingExtensions(pool: Pool, model: EntityModel): Promise<readon
 }
 
 /**
- * Statements that drop undeclared partial indexes over live records. The schema engine does not know partial indexes,
- * and would take one for a full index with another name.
- * @param ours names of the entities' tables
- * @param wanted names of their declared indexes
+ * Statements that drop undeclared partial indexes over live records. The schema engine does not support partial
+ * indexes, and would take one for a full index with another name.
+ * @param ours the names of the entities' tables
+ * @param wanted the names of their declared indexes
  */
 async function dropStaleIndexes(
   pool: Pool,
@@ -187,13 +188,16 @@ async function dropStaleIndexes(
   return rows.map(({ sql }) => sql);
 }
 
-/** PostgreSQL's internal one-byte type, which the engine asks for and Prisma's adapter does not know (prisma/orm 27403). */
+/**
+ * PostgreSQL's internal one-byte type, which the engine selects and Prisma's adapter does not support (prisma/orm
+ * 27403).
+ */
 const CHAR_OID = 18;
 const TEXT_OID = 25;
 /** `ColumnTypeEnum.Character` */
 const CHARACTER: ColumnType = 6;
 
-/** Remembers which columns of which statement are of the type that the adapter does not know, and calls them text. */
+/** Relabels columns of the unsupported type as text. Returns a function that finds these columns of a statement. */
 function relabelChars(pool: Pool): (sql: string) => readonly number[] {
   const flagged = new Map<string, readonly number[]>();
   const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<QueryResult>;
@@ -209,7 +213,7 @@ function relabelChars(pool: Pool): (sql: string) => readonly number[] {
   return (sql) => flagged.get(sql) ?? [];
 }
 
-/** Prisma's adapter with that type put right. */
+/** Wraps Prisma's adapter to report the one-byte type correctly. */
 function charAwareFactory(pool: Pool, open: (pool: Pool) => Promise<SqlDriverAdapter>): Tables["factory"] {
   const charsOf = relabelChars(pool);
   async function connect(): Promise<SqlDriverAdapter> {
@@ -225,11 +229,11 @@ function charAwareFactory(pool: Pool, open: (pool: Pool) => Promise<SqlDriverAda
   return { provider: "postgres", adapterName: "@prisma/adapter-pg", connect, connectToShadowDb: connect };
 }
 
-/** Prisma's way to name a schema in a connection string. */
+/** The schema in a connection string, as Prisma writes it. */
 export function schemaOf(url: string): string {
   try {
     return new URL(url).searchParams.get("schema") ?? "public";
   } catch {
-    return "public"; // a socket's path, which the driver of PostgreSQL reads by itself
+    return "public"; // a socket's path, which PostgreSQL's driver parses itself
   }
 }

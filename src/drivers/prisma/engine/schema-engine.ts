@@ -8,8 +8,8 @@ import { ConfigurationError } from "../../../entity/index.ts";
 import { createSerialQueue } from "../../../kernel/index.ts";
 import { absent } from "./opening.ts";
 
-// Prisma's schema engine as WebAssembly. The package's own entry needs imports of .wasm files, which Node 20 has only
-// behind a flag, so it is put together by hand.
+// Prisma's schema engine as WebAssembly. The package's own entry imports .wasm files, which Node 20 supports only
+// behind a flag, so the engine is instantiated here.
 
 type Bindings = typeof import("@prisma/schema-engine-wasm/schema_engine_bg");
 type Glue = Bindings & { __wbg_set_wasm(exports: WebAssembly.Exports): void };
@@ -24,20 +24,20 @@ export interface EnginePackages {
   };
 }
 
-/** How they are imported; see `loadPeers`. */
+/** The imports of the packages; see `loadPeers`. */
 export const ENGINE_PACKAGES = {
   "@prisma/schema-engine-wasm/schema_engine_bg": () =>
     import("@prisma/schema-engine-wasm/schema_engine_bg").catch(absent),
   "@prisma/driver-adapter-utils": () => import("@prisma/driver-adapter-utils").catch(absent),
 } as const;
 
-/** The version of the packages; another version has to compare the tables again. */
+/** The version of the packages; another version must compare the tables again. */
 export const ENGINE_VERSION = "7.10.0";
 
 /** The schema's name among the engine's files; not a file on disk. */
 export const SCHEMA_FILE = "schema.prisma";
 
-/** Begins to load the engine. */
+/** Starts loading the engine. */
 export function startSchemaEngine(packages: EnginePackages): Promise<Bindings> {
   const engine = loadedEngine();
   engine.started ??= start(packages["@prisma/schema-engine-wasm/schema_engine_bg"]).catch((error: unknown) => {
@@ -47,7 +47,7 @@ export function startSchemaEngine(packages: EnginePackages): Promise<Bindings> {
   return engine.started;
 }
 
-/** Runs work with an engine; one at a time in the process. */
+/** Runs work with an engine, one at a time per process. */
 export function withSchemaEngine<T>(
   packages: EnginePackages,
   schema: string,
@@ -67,7 +67,7 @@ export function withSchemaEngine<T>(
   });
 }
 
-/** The engine's code, once it is loaded, and the queue of those who use it. It holds no database. */
+/** The engine's code, once loaded, and the queue of its users. It holds no database. */
 interface LoadedEngine {
   started: Promise<Bindings> | undefined;
   readonly turns: ReturnType<typeof createSerialQueue>;
@@ -76,8 +76,9 @@ interface LoadedEngine {
 const LOADED = Symbol.for("keelson.schemaEngines");
 
 /**
- * The glue code knows one instance only, and a second one breaks the first. So there is one for each copy of the
- * engine's package, however often this module itself was loaded (bundlers and development servers load it again).
+ * Returns the engine shared by the process. The glue code supports only one instance, and a second one breaks the
+ * first. So there is one per copy of the engine's package, even if this module is loaded several times (by bundlers and
+ * development servers).
  */
 function loadedEngine(): LoadedEngine {
   const shared = globalThis as { [LOADED]?: Map<string, LoadedEngine> };
@@ -97,8 +98,8 @@ function wasmFile(): string {
 }
 
 /**
- * The functions that the engine imports. It starts a timer of 60 s for each command and leaves it behind; an ordinary one
- * would keep a process alive that has closed everything.
+ * The functions that the engine imports. It starts a timer of 60 s for each command and never clears it. The timers are
+ * unref'ed, so that they do not keep the process alive.
  */
 function importsOf(glue: Glue): WebAssembly.ModuleImports {
   const imports = { ...glue } as unknown as Record<string, WebAssembly.ImportValue>;
@@ -110,7 +111,7 @@ function importsOf(glue: Glue): WebAssembly.ModuleImports {
 
 async function start(bindings: Bindings): Promise<Bindings> {
   const glue = bindings as Glue;
-  // The engine reports a panic here; Prisma's client installs the same when it is loaded.
+  // The engine reports panics here; Prisma's client installs the same when it is loaded.
   const shared = globalThis as { PRISMA_WASM_PANIC_REGISTRY?: { set_message(message: string): void } };
   shared.PRISMA_WASM_PANIC_REGISTRY ??= { set_message() {} };
   const { instance } = await WebAssembly.instantiate(await readFile(wasmFile()), {
@@ -127,8 +128,8 @@ interface SchemaParser {
 }
 
 /**
- * Loads the parser that get-dmmf brings. What get-dmmf makes of a schema takes seven times as long as reading it, and is
- * for generators.
+ * Loads the parser that get-dmmf depends on. get-dmmf itself takes seven times as long, and its result is only needed
+ * by generators.
  * @throws Error of Node when a package is not installed
  */
 async function requireParser(): Promise<SchemaParser> {
@@ -136,12 +137,13 @@ async function requireParser(): Promise<SchemaParser> {
   return createRequire(ours.resolve("@prisma/get-dmmf"))("@prisma/prisma-schema-wasm") as SchemaParser;
 }
 
-/** The package that reads schemas, and how it is loaded; see `loadPeers`. */
+/** The import of the schema parser; see `loadPeers`. */
 export const SCHEMA_PACKAGES = { "@prisma/get-dmmf": requireParser } as const;
 
 /**
- * Reads a schema as Prisma does.
- * @throws ConfigurationError for whatever Prisma does not accept (P1012): reserved names, cycles it cannot delete
+ * Validates a schema like Prisma does.
+ * @throws ConfigurationError for schemas that Prisma does not accept (P1012), such as reserved names and cycles it
+ *   cannot delete
  */
 export function checkSchema(parser: SchemaParser, schema: string): void {
   try {
@@ -151,12 +153,12 @@ export function checkSchema(parser: SchemaParser, schema: string): void {
   }
 }
 
-/** One sentence per problem of Prisma's report, which is text in the message of an error, with the line that it is about. */
+/** One message per problem of Prisma's report, with the schema line. The report is in the message of an error. */
 function sentencesOf({ message }: Error, schema: string): string[] {
   let report = message;
   try {
     report = (JSON.parse(message) as { readonly message: string }).message;
-  } catch {} // it was the report itself
+  } catch {} // the message was the report itself
   const lines = schema.split("\n");
   const problems = report.matchAll(/^error: (?:Error (?:validating|parsing)[^:]*: )?(.*)\n.*:(\d+)$/gm);
   const sentences = [...problems].map(

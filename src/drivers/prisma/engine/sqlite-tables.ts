@@ -14,16 +14,17 @@ import { absent } from "./opening.ts";
 import { ENGINE_PACKAGES } from "./schema-engine.ts";
 import type { Tables } from "./sync-schema.ts";
 
-/** What changing the tables of a SQLite file takes; see `loadPeers`. */
+/** The packages for changing the tables of a SQLite file; see `loadPeers`. */
 export const SQLITE_PACKAGES = {
   ...ENGINE_PACKAGES,
   "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql").catch(absent),
 } as const;
 
 /**
- * A connection for changing the tables of a SQLite file. Changing a column means making the table anew, in several
- * statements; the engine sends them one by one and would leave half of them behind when one fails.
- * @param model what the entities describe: where tables of it were there before, all others in the file are left alone, too
+ * A connection for changing the tables of a SQLite file. Changing a column means recreating the table, in several
+ * statements; the engine sends them one by one and would leave half of them applied if one fails.
+ * @param model the model of the entities; if it has existing tables, all other tables in the file are left unchanged,
+ *   too
  */
 export function sqliteTables(factory: SqlDriverAdapterFactory, model: EntityModel): Tables {
   let alone: SqlDriverAdapter | undefined;
@@ -69,12 +70,12 @@ export function sqliteTables(factory: SqlDriverAdapterFactory, model: EntityMode
   };
 }
 
-/** A connection that keeps all others from writing until it is closed. */
+/** Opens a connection that blocks all other writers until it is closed. */
 async function openAlone(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
   const adapter = await factory.connect();
   try {
-    // Cannot be switched inside a transaction, where the engine does it; with it on, dropping a table to make it anew
-    // would delete what refers to its rows.
+    // Set here because the engine sets it inside a transaction, where it has no effect. If it were on, recreating a
+    // table would delete the rows that refer to it.
     await runStatement(adapter, "PRAGMA foreign_keys = OFF");
     await runStatement(adapter, "BEGIN IMMEDIATE");
     return adapter;
@@ -91,12 +92,12 @@ async function commit(adapter: SqlDriverAdapter): Promise<void> {
   await runStatement(adapter, "COMMIT");
 }
 
-/** The same connection with a `dispose` that does nothing, because the schema engine would close it too early. */
+/** Wraps a connection with a `dispose` that does nothing, because the schema engine would close it too early. */
 function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
   const quote = jsonQuoter();
   return adapterLike(adapter, {
-    // The engine queries the text of a partial index with the name in double quotes. Those are for columns; SQLite accepts
-    // them for text only when it was built to.
+    // The engine queries the SQL of a partial index with the name in double quotes, which are for identifiers; SQLite
+    // accepts them for texts only if it was built to.
     queryRaw: (query) =>
       adapter.queryRaw({ ...query, sql: quote(query.sql).replace(/ AND name = "([^"']*)";$/, " AND name = '$1';") }),
     executeRaw: (query) => adapter.executeRaw({ ...query, sql: quote(query.sql) }),
@@ -105,9 +106,7 @@ function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
   });
 }
 
-/**
- * The start of a table; a column that holds JSON, on a line of its own; a value for rows without one in such a column.
- */
+/** Matches the start of a table; a JSON column, on its own line; a value for rows without one in such a column. */
 const PARTS =
   /^CREATE TABLE |^(.*"(\w+)" JSONB(?: NOT NULL)?)(?: DEFAULT (?!')(.+?))?([,;]*)$|coalesce\("(\w+)", (?!')(.+?)\) AS "\5"/gm;
 
@@ -116,9 +115,9 @@ function quoted(json: string): string {
 }
 
 /**
- * Puts quotes around the JSON of defaults, which the schema engine forgets on SQLite: it takes braces for a mistake, and
- * `true` for 1. JSON has no line ends outside of its escapes.
- * @returns A function for statements in the order in which they are run: the columns of a table come before its rows
+ * Quotes JSON in defaults, which the schema engine does not do for SQLite: braces would be a syntax error, and `true`
+ * would become 1. JSON contains line breaks only as escapes.
+ * @returns a function for statements in execution order: the columns of a table come before its rows
  */
 export function jsonQuoter(): (sql: string) => string {
   const columns = new Set<string>();

@@ -6,22 +6,22 @@ import { sentencesOf } from "./differences.ts";
 import { openingError, withOpened } from "./opening.ts";
 import { type EnginePackages, SCHEMA_FILE, type SchemaEngine, withSchemaEngine } from "./schema-engine.ts";
 
-/** The tables and definitions to keep in step. */
+/** The tables and definitions to synchronize. */
 export interface SchemaTarget {
   readonly packages: EnginePackages;
   readonly model: EntityModel;
   readonly provider: "sqlite" | "postgresql";
   /** The Prisma schema of the entities. */
   readonly schema: string;
-  /** The option that allows losing data, as it is written: `embedded({ acceptDataLoss: true })`. */
+  /** The option that allows data loss, as written in code: `embedded({ acceptDataLoss: true })`. */
   readonly option: string;
   readonly acceptDataLoss: boolean;
   openTables(): Promise<Tables>;
-  /** Called when the tables fit, while no other process can change them. */
+  /** Called when the tables match, while no other process can change them. */
   onFit?(tables: Tables): Promise<void>;
 }
 
-/** Names, with their schema where there is one. */
+/** Names of tables and enums, with their schema if there is one. */
 export interface Foreign {
   readonly tables: readonly string[];
   readonly enums: readonly string[];
@@ -30,23 +30,23 @@ export interface Foreign {
 /** A connection for the schema engine. */
 export interface Tables {
   readonly factory: SqlMigrationAwareDriverAdapterFactory;
-  /** Tables and types of the same database that belong to other programs, as they are now. */
+  /** The current tables and types in the database that belong to other programs. */
   foreign(): Promise<Foreign>;
   catalog(): Promise<Catalog>;
   run(statement: string): Promise<void>;
-  /** Statements for what the engine cannot do by itself; they run after renames. */
+  /** Statements for changes that the engine does not support; they run after renames. */
   preparations(): Promise<readonly string[]>;
   /**
-   * Makes all changes or nothing. Tables that other programs create meanwhile are not seen, so they are not treated as
+   * Makes all changes or none. Tables that other programs create meanwhile are not visible, so they are not taken for
    * leftovers.
-   * @param keep `false` undoes the changes at the end; the returned value describes them
+   * @param keep `false` rolls the changes back at the end; the returned value describes them
    */
   atomically<T>(change: () => Promise<T>, keep?: boolean): Promise<T>;
   close(): Promise<void>;
 }
 
 /**
- * Creates and alters tables to fit the definitions, all at once or not at all.
+ * Creates and alters tables to match the definitions, all or nothing.
  * @throws ConfigurationError when data would be lost, naming each loss and the option that allows it
  */
 export function pushSchema(target: SchemaTarget): Promise<{ readonly changed: boolean }> {
@@ -62,10 +62,10 @@ export function pushSchema(target: SchemaTarget): Promise<{ readonly changed: bo
   );
 }
 
-/** Differences between tables and definitions, a sentence each. */
+/** The differences between tables and definitions, one sentence each. */
 export function pendingChanges(target: SchemaTarget): Promise<readonly string[]> {
   return withTables(target, async (tables) => {
-    // Other differences show once the names are right; finding them now would lock tables in use.
+    // Other differences can only be found after the renames; finding them now would lock tables in use.
     const renames = renamesOf(target.model, await tables.catalog(), target.provider);
     if (renames.length > 0) return renames.map(({ sentence }) => sentence.replace(" is renamed", " is to be renamed"));
     return withSchemaEngine(target.packages, target.schema, tables.factory, async (engine) =>
@@ -74,7 +74,7 @@ export function pendingChanges(target: SchemaTarget): Promise<readonly string[]>
   });
 }
 
-/** Gives tables and columns their new names, and takes away what the engine cannot. */
+/** Applies renames of tables and columns, and the changes that the engine does not support. */
 export async function prepareTables(
   { model, provider }: SchemaTarget,
   tables: Tables,
@@ -87,12 +87,13 @@ export async function prepareTables(
   return { renames, statements: [...renaming, ...others] };
 }
 
-/** Not a loss: if rows share a value, the change fails and nothing happens. */
+/** Not a loss: if rows share a value, the change fails and nothing is changed. */
 const HARMLESS = /^A unique constraint covering the columns/;
 
 /**
- * Lets the engine change the tables. A push alone reads them as if no preview feature were on: it would not see the indexes that there are over some of
- * the rows, and fail to make them again. It does once the same engine has compared the two.
+ * Lets the engine change the tables. A push alone reads them as if no preview feature were enabled: it would not see
+ * existing partial indexes, and would fail to create them again. It does see them after the same engine has compared
+ * tables and schema.
  */
 export async function pushTables(
   engine: SchemaEngine,
@@ -116,8 +117,8 @@ export async function pushTables(
 }
 
 /**
- * What differs between tables and schema; empty when nothing does.
- * @param form an outline for people, or the statements that make the two the same
+ * Compares tables and schema; returns an empty text when they match.
+ * @param form an outline to read, or the statements that change the tables
  */
 export async function differenceOf(
   engine: SchemaEngine,
@@ -149,7 +150,7 @@ export function withTables<T>(target: SchemaTarget, work: (tables: Tables) => Pr
   return withOpened(() => target.openTables(), work, schemaError);
 }
 
-/** The engine's messages may quote values; of this one only the constraint's name is taken. */
+/** Converts an error of the engine. Its messages may contain values; only the constraint's name is used. */
 function schemaError(error: unknown): Error {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const known = openingError("schema", error);

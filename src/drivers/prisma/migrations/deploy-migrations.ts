@@ -5,18 +5,18 @@ import type { Ledger, MigrationRecord } from "./migration-database.ts";
 import type { MigrationFile } from "./migration-folder.ts";
 import type { MigrationProgress } from "./migrations.ts";
 
-/** What a deployment needs besides the database. */
+/** The input of a deployment, except for the database. */
 export interface Deployment {
   readonly files: readonly MigrationFile[];
   readonly baseline: boolean;
   readonly onProgress: (progress: MigrationProgress) => void;
-  /** Whether the database has tables of the definitions. */
+  /** Whether the database has any table of the definitions. */
   hasTables(): Promise<boolean>;
-  /** Sentences on what the database and the definitions differ in. */
+  /** The differences between the database and the definitions, one sentence each. */
   differences(): Promise<readonly string[]>;
 }
 
-/** Applies pending migrations, or records them, in their order. */
+/** Applies or records pending migrations, in order. */
 export function deployMigrations(ledger: Ledger, deployment: Deployment): Promise<readonly string[]> {
   const { files, baseline, onProgress } = deployment;
   return ledger.exclusively(async () => {
@@ -48,7 +48,7 @@ async function applyOne(ledger: Ledger, file: MigrationFile): Promise<void> {
   }
 }
 
-/** A database whose tables were pushed has to be declared a baseline, once. */
+/** A database whose tables were pushed must be declared a baseline, once. */
 async function assertBaseline({ baseline, hasTables, differences }: Deployment, isFirst: boolean): Promise<void> {
   if (baseline) {
     const problems = await differences();
@@ -69,15 +69,15 @@ interface MigrationHistory {
   readonly applied: readonly string[];
   readonly pending: readonly MigrationFile[];
   readonly failed: readonly string[];
-  /** Applied, but without a folder. */
+  /** Applied migrations whose folder no longer exists. */
   readonly missing: readonly string[];
-  /** Applied, and changed since. */
+  /** Applied migrations that have been changed since. */
   readonly edited: readonly string[];
 }
 
 /** @param records oldest first */
 export function historyOf(records: readonly MigrationRecord[], files: readonly MigrationFile[]): MigrationHistory {
-  // A migration that was rolled back and then applied has another record.
+  // A migration that was rolled back and then applied has a second record.
   const current = new Map(records.filter(({ rolledBack }) => !rolledBack).map((record) => [record.name, record]));
   const known = new Map(files.map((file) => [file.name, file]));
   const applied = [...current.values()].filter(({ finished }) => finished);
@@ -92,7 +92,7 @@ export function historyOf(records: readonly MigrationRecord[], files: readonly M
   };
 }
 
-/** @throws ConfigurationError naming what has to be fixed before migrations are applied */
+/** @throws ConfigurationError naming the problems to fix before migrations can be applied */
 function assertApplicable({ failed, edited }: MigrationHistory): void {
   const problems = [
     ...failed.map(
@@ -107,7 +107,7 @@ function assertApplicable({ failed, edited }: MigrationHistory): void {
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** Known failures of scripts, by SQLSTATE or by the database's text, which may quote values. */
+/** Known failures of scripts, by SQLSTATE or by the database's message, which may contain values. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^23505|^UniqueConstraintViolation/, "rows share a value that it makes unique"],
   [/^23502|^NullConstraintViolation/, "rows have no value for a column that it makes required"],
@@ -121,12 +121,12 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 interface Failure {
   readonly code?: unknown;
   readonly message?: unknown;
-  /** PostgreSQL's: where in the script, counted from 1. */
+  /** PostgreSQL's position in the script, starting at 1. */
   readonly position?: unknown;
   readonly cause?: { readonly kind?: unknown; readonly message?: unknown };
 }
 
-/** Why a migration failed, without the database's own text. */
+/** The error of a failed migration, without the database's own message. */
 export function migrationFailure(
   error: unknown,
   { name, sql }: Pick<MigrationFile, "name" | "sql">,

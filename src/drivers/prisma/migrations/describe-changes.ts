@@ -5,18 +5,18 @@ import { defaultAttribute } from "../schema/column-defaults.ts";
 import type { Rename } from "../schema/renames.ts";
 import type { SchemaChange, SchemaChangeKind } from "./migrations.ts";
 
-/** What is compared. */
+/** The input of the comparison. */
 export interface Comparison {
   readonly model: EntityModel;
   readonly provider: "sqlite" | "postgresql";
   readonly renames: readonly Rename[];
-  /** The tables as they are once names are right. */
+  /** The tables after the renames. */
   readonly catalog: Catalog;
-  /** The engine's. */
+  /** The engine's outline of the differences. */
   readonly outline: string;
 }
 
-/** Every change in a sentence, destructive ones first. */
+/** Describes every change in one sentence, destructive changes first. */
 export function describeChanges({ model, provider, renames, catalog, outline }: Comparison): readonly SchemaChange[] {
   const changes: SchemaChange[] = renames.map(({ kind, sentence }) => change(kind, sentence));
   const compared = new Set<string>();
@@ -65,7 +65,7 @@ function alteredColumn(at: string, was: ColumnShape, type: string, required: boo
   return changes;
 }
 
-/** Columns that are added, dropped or altered. The engine reports these for only one of the databases. */
+/** Added, dropped and altered columns. The engine reports these for one of the databases only. */
 function columnChanges(
   entity: AnyEntity,
   existing: ReadonlyMap<string, ColumnShape>,
@@ -92,14 +92,14 @@ function columnChanges(
   return changes;
 }
 
-/** A field under a new name looks like one that went and one that came. */
+/** A hint for a renamed field, which looks like a dropped and an added one. */
 function renameHint(former: string, name: string): string {
   return `; if "${name}" is its new name, add .renamedFrom("${former}") to that field`;
 }
 
 const VERBS: Readonly<Record<Sign, string>> = { "+": "gets", "-": "loses", "*": "changes" };
 
-/** What the engine says of a table besides its columns. */
+/** A change to a table that the engine reports, other than to its columns. */
 function partChange({ sign, table, text }: Difference & { readonly of: "part" }): SchemaChange | undefined {
   if (/^(Added|Removed|Dropped) column/.test(text)) return undefined;
   const column = /^Altered column `([^`]*)` \((.*)\)/.exec(text);

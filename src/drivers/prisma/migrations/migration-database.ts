@@ -10,10 +10,10 @@ export interface MigrationDatabase {
   openLedger(): Promise<Ledger>;
 }
 
-/** A private database in which migrations are tried; closing it removes it. */
+/** A private database for trying migrations; closing it removes it. */
 export interface Scratch {
   readonly tables: Tables;
-  /** Several statements. */
+  /** Runs several statements. */
   run(script: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,9 +30,9 @@ export interface MigrationRecord {
 export interface Ledger {
   /** Oldest first; empty when the database has no such table. */
   records(): Promise<readonly MigrationRecord[]>;
-  /** Runs work while no other process applies migrations, with the table made. */
+  /** Runs work while no other process applies migrations; creates the table first. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs a script and records it, together where the database can do that. @throws what the database throws */
+  /** Runs a script and records it, atomically if the database supports that. @throws any error of the database */
   apply(file: MigrationFile): Promise<void>;
   /** Records a script without running it. */
   record(file: MigrationFile): Promise<void>;

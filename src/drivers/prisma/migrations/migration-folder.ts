@@ -3,11 +3,11 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigurationError } from "../../../entity/index.ts";
 
-// Prisma's layout: prisma/migrations/<timestamp>_<name>/migration.sql, and a lock that names the database.
+// Prisma's layout: prisma/migrations/<timestamp>_<name>/migration.sql, and a lock file that names the database.
 
 const SCRIPT = "migration.sql";
 const LOCK = "migration_lock.toml";
-/** Prisma's limit on what a migration is called, so that its folder fits any file system. */
+/** Prisma's limit on the length of a migration's name, so that its folder is valid on any file system. */
 const MAX_NAME = 200;
 
 /** A migration of the folder. */
@@ -16,8 +16,8 @@ export interface MigrationFile {
   readonly name: string;
   readonly sql: string;
   /**
-   * As Prisma computes them, so that either tool can continue where the other stopped: of the script as it is, and with
-   * either kind of line ends, which git changes on some machines.
+   * The checksums that Prisma computes, so that either tool can continue the other's work: of the unchanged script, and
+   * with both kinds of line endings, which git may change.
    */
   readonly checksums: readonly [string, string, string];
 }
@@ -44,7 +44,10 @@ async function checkLock(directory: string, provider: string): Promise<void> {
     );
 }
 
-/** All migrations, oldest first. @throws ConfigurationError when they are for another database, or one has no script */
+/**
+ * Reads all migrations, oldest first. @throws ConfigurationError when they are for another database, or one has no
+ * script
+ */
 export async function readMigrations(directory: string, provider: string): Promise<readonly MigrationFile[]> {
   await checkLock(directory, provider);
   const entries = (await ifThere(directory, readdir(directory, { withFileTypes: true }))) ?? [];
@@ -68,7 +71,7 @@ function timestampOf(date: Date): string {
   return date.toISOString().replace(/\D/g, "").slice(0, 14);
 }
 
-/** Later than the last migration's datetime, so that the new one sorts behind it even if clocks differ. */
+/** A timestamp after the last migration's, so that the new one sorts last even if clocks differ. */
 function nextTimestamp(last: string | undefined): string {
   const now = timestampOf(new Date());
   const previous = /^\d{14}/.exec(last ?? "")?.[0];

@@ -1,7 +1,7 @@
 import type { EntityLike, EntityModel } from "../../../entity/index.ts";
 import type { Logger } from "../../../kernel/index.ts";
 
-/** The database that migrations are for. */
+/** The database to migrate. */
 export interface MigrationTarget {
   readonly provider: "sqlite" | "postgresql" | "mysql";
   /** `file:…`, `postgresql://…` or `mysql://…`. */
@@ -10,11 +10,11 @@ export interface MigrationTarget {
 
 /** The effect of one or a few statements of a migration. */
 export interface SchemaChange {
-  /** What changes, for people: `table "post" gets column "title"`. */
+  /** A description of the change: `table "post" gets column "title"`. */
   readonly sentence: string;
   /** Whether rows may lose values. */
   readonly destructive: boolean;
-  /** What kind of change it is, for scripts. */
+  /** The kind of change, for scripts. */
   readonly kind: SchemaChangeKind;
 }
 
@@ -32,7 +32,7 @@ export type SchemaChangeKind =
   | "rename-index"
   | "other";
 
-/** The changes that make a database fit the definitions. */
+/** The changes that make a database match the definitions. */
 export interface MigrationPlan {
   /** Destructive changes first. */
   readonly changes: readonly SchemaChange[];
@@ -41,7 +41,7 @@ export interface MigrationPlan {
   readonly isEmpty: boolean;
 }
 
-/** The progress of long work. */
+/** The progress of a long task. */
 export interface MigrationProgress {
   /** The current migration, or the current step of a push. */
   readonly name: string;
@@ -50,9 +50,9 @@ export interface MigrationProgress {
   readonly total: number;
 }
 
-/** Where a database stands. */
+/** The migration state of a database. */
 export interface MigrationStatus {
-  /** Folders of migrations that the database has not seen, oldest first. */
+  /** Folders of migrations that have not been applied, oldest first. */
   readonly pending: readonly string[];
   readonly applied: readonly string[];
   /** Migrations that failed halfway; nothing is applied until they are resolved. */
@@ -74,14 +74,14 @@ export interface MigrationsOptions {
   readonly log?: Logger | undefined;
 }
 
-/** A database and the definitions that it is to fit. */
+/** Compares and migrates a database to match definitions. */
 export interface Migrations {
-  /** What would make the database fit the definitions. */
+  /** Plans the changes that make the database match the definitions. */
   diff(): Promise<MigrationPlan>;
   status(): Promise<MigrationStatus>;
   /**
-   * Makes the database fit the definitions, without a migration; all at once or not at all.
-   * @throws ConfigurationError when values would be lost and that is not accepted, naming each loss
+   * Makes the database match the definitions without a migration, all or nothing.
+   * @throws ConfigurationError when values would be lost and `acceptDataLoss` is not set, naming each loss
    */
   push(options?: {
     /** @default false */
@@ -89,9 +89,9 @@ export interface Migrations {
     readonly onProgress?: ((progress: MigrationProgress) => void) | undefined;
   }): Promise<MigrationPlan>;
   /**
-   * Writes the migration that leads from the migrations of the folder to the definitions; undefined when there is
-   * nothing to write. The database is not changed.
-   * @throws ConfigurationError when values would be lost and that is not accepted, naming each loss
+   * Writes the migration from the state of the folder's migrations to the definitions; undefined when there are no
+   * changes. The database is not changed.
+   * @throws ConfigurationError when values would be lost and `acceptDataLoss` is not set, naming each loss
    */
   create(
     name: string,
@@ -101,23 +101,23 @@ export interface Migrations {
     },
   ): Promise<{ readonly directory: string; readonly plan: MigrationPlan } | undefined>;
   /**
-   * Applies the pending migrations in their order, one process at a time, and stops at the first that fails. Where the
-   * database allows it, nothing of that one is kept.
-   * @throws ConfigurationError when one fails, one has failed before, one that was applied has changed since, or the
-   *   database has tables that no migration made
+   * Applies the pending migrations in order, one process at a time, and stops at the first failure. If the database
+   * supports it, the failed migration is rolled back completely.
+   * @throws ConfigurationError when a migration fails or has failed before, an applied one has been changed since, or
+   *   the database has tables that no migration created
    */
   deploy(options?: {
     /**
-     * Records the pending migrations without running them, for a database whose tables fit the definitions already
+     * Records the pending migrations without running them, for a database whose tables already match the definitions
      * (`keelson migrate deploy --baseline`). @default false
      */
     readonly baseline?: boolean | undefined;
     readonly onProgress?: ((progress: MigrationProgress) => void) | undefined;
   }): Promise<{ readonly applied: readonly string[] }>;
   /**
-   * Records how a migration that failed halfway ended, after you have looked at the database
-   * (`keelson migrate resolve <name> --as applied`).
-   * @throws ConfigurationError when it did not fail
+   * Records the outcome of a migration that failed halfway, after you have checked the database (`keelson migrate
+   * resolve <name> --as applied`).
+   * @throws ConfigurationError when the migration has not failed
    */
   resolve(name: string, as: "applied" | "rolled-back"): Promise<void>;
   close(): Promise<void>;

@@ -24,10 +24,10 @@ import { postgresDatabase } from "./postgres-database.ts";
 import { sqliteDatabase } from "./sqlite-database.ts";
 
 /**
- * Compares a database with definitions, and changes it with or without migrations, through Prisma's schema engine in
- * WebAssembly: nothing is downloaded. Folders and records are Prisma's own, so that its command can go on with them.
- * Nothing is connected until a method needs it.
- * @throws ConfigurationError when a definition is wrong, or a package is not installed
+ * Compares a database with definitions, and changes it with or without migrations, using Prisma's schema engine in
+ * WebAssembly: nothing is downloaded. Folders and records are in Prisma's format, so that its command can continue with
+ * them. No connection is opened until a method needs it.
+ * @throws ConfigurationError when a definition is invalid, or a package is not installed
  * @example
  * const migrations = await openMigrations({ entities, target: { provider: "sqlite", url: "file:.keelson/app.db" } });
  * await migrations.create("add titles");
@@ -124,10 +124,10 @@ export async function openMigrations(options: MigrationsOptions): Promise<Migrat
   } satisfies Migrations);
 }
 
-/** The plan when there is nothing to do. */
+/** The plan without changes. */
 const EMPTY_PLAN: MigrationPlan = Object.freeze({ changes: Object.freeze([]), sql: "", isEmpty: true });
 
-/** A comment at the head of a script that lists the lost values for its reviewer. */
+/** The comment at the top of a script that lists the lost values for its reviewer. */
 function heading(changes: readonly SchemaChange[]): string {
   const losses = changes.filter(({ destructive }) => destructive);
   if (losses.length === 0) return "";
@@ -136,14 +136,14 @@ function heading(changes: readonly SchemaChange[]): string {
 
 function scriptOf(statements: readonly string[], script: string): string {
   const own = statements.length === 0 ? "" : `-- Keelson\n${statements.map((sql) => `${sql};\n`).join("")}\n`;
-  // The engine's script for no difference is a comment that says so.
+  // Without differences, the engine's script is a single comment.
   return `${own}${/^--[^\n]*$/.test(script.trim()) ? "" : `${script.trim()}\n`}`;
 }
 
 /**
- * Plans the change from the current tables to the definitions. Renames are applied first, because the rest can only be
- * compared after them; a plan that is only to be shown is rolled back.
- * @param apply Whether the tables are changed
+ * Plans the change from the current tables to the definitions. Renames are applied first, because other differences can
+ * only be found after them; a plan that is only displayed is rolled back.
+ * @param apply whether to change the tables
  */
 function planMigration(target: SchemaTarget, tables: Tables, apply: boolean): Promise<MigrationPlan> {
   return tables.atomically(async () => {
@@ -190,7 +190,10 @@ function refuse(command: string): () => Promise<never> {
   };
 }
 
-/** For MySQL, which Prisma's schema engine in WebAssembly does not know: each method names the command to run instead. */
+/**
+ * For MySQL, which Prisma's schema engine in WebAssembly does not support: each method names the command to run
+ * instead.
+ */
 const UNSUPPORTED_MIGRATIONS: Migrations = Object.freeze({
   diff: refuse("migrate diff"),
   status: refuse("migrate status"),

@@ -17,7 +17,7 @@ import type { Ledger, MigrationDatabase, MigrationRecord, Scratch } from "./migr
 import type { MigrationFile } from "./migration-folder.ts";
 
 const CONNECTION = { connectionTimeoutMillis: 5_000 };
-/** SQLSTATE of a missing right. */
+/** The SQLSTATE of a missing privilege. */
 const NOT_ALLOWED = "42501";
 
 /** Migrations of PostgreSQL. */
@@ -51,12 +51,12 @@ export async function postgresDatabase(url: string, model: EntityModel): Promise
     }
     const own = new URL(url);
     own.pathname = `/${name}`;
-    own.searchParams.delete("schema"); // scripts name no schema, and this database has no other
+    own.searchParams.delete("schema"); // scripts contain no schema, and this database has only the default one
     const drop = (): Promise<void> => ask(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
     try {
       const tables = await openTables(own.href, "public");
       const close = (): Promise<void> => tables.close().then(drop);
-      // The scratch database has only the tables that migrations made, so it has no foreign tables.
+      // The scratch database only has tables made by migrations, so it has no foreign tables.
       const foreign: Tables["foreign"] = () => Promise.resolve({ tables: [], enums: [] });
       return { tables: { ...tables, foreign }, run: (script) => tables.run(script), close };
     } catch (error) {
@@ -87,14 +87,14 @@ const FINISHED = `UPDATE "_prisma_migrations" SET "finished_at" = clock_timestam
 const ROLLED_BACK = `UPDATE "_prisma_migrations" SET "rolled_back_at" = clock_timestamp() WHERE "id" = $1`;
 const UNFINISHED = `"migration_name" = $1 AND "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
 
-/** PostgreSQL's code for a statement that cannot run in a transaction: CREATE INDEX CONCURRENTLY and the like. */
+/** PostgreSQL's code for a statement that cannot run in a transaction, such as CREATE INDEX CONCURRENTLY. */
 const NOT_IN_TRANSACTION = "25001";
 
 function codeOf(error: unknown): unknown {
   return (error as { readonly code?: unknown }).code;
 }
 
-/** The record of migrations in PostgreSQL. @param client A connection, which is closed in the end */
+/** The record of migrations in PostgreSQL. @param client a connection; `close` closes it */
 async function postgresLedger(client: Client, schema: string, model: EntityModel): Promise<Ledger> {
   async function record({ name, checksums }: MigrationFile): Promise<void> {
     const id = randomUUID();
@@ -102,7 +102,10 @@ async function postgresLedger(client: Client, schema: string, model: EntityModel
     await client.query(FINISHED, [id]);
   }
 
-  /** Recorded before and after, so that a process that dies in between leaves a record. */
+  /**
+   * Runs a script outside a transaction. Recorded before and after, so that a process that dies in between leaves a
+   * record.
+   */
   async function applyAlone({ name, sql, checksums }: MigrationFile): Promise<void> {
     const id = randomUUID();
     await client.query(BEGUN, [id, checksums[0], name]);

@@ -43,7 +43,7 @@ export async function sqliteDatabase(url: string, model: EntityModel): Promise<M
   };
 }
 
-/** The file of `file:./app.db` and `file:///data/app.db`; relative to the working directory. */
+/** The path of `file:./app.db` and `file:///data/app.db`; relative to the working directory. */
 function fileOf(url: string): string {
   if (!url.startsWith("file:")) throw new ConfigurationError('the url of a SQLite database begins with "file:"');
   return url.startsWith("file://") ? fileURLToPath(url) : resolve(url.slice("file:".length));
@@ -54,9 +54,9 @@ const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "logs" TEXT, "rolled_back_at" DATETIME, "started_at" DATETIME NOT NULL DEFAULT current_timestamp,
   "applied_steps_count" INTEGER UNSIGNED NOT NULL DEFAULT 0)`;
 
-/** Milliseconds, as Prisma's command writes them. */
+/** The current time in milliseconds, as Prisma's command stores it. */
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
-/** Its adapters write text, and all text would come behind all numbers. */
+/** Converts texts, which Prisma's adapters store, since SQLite sorts all texts after all numbers. */
 const STARTED = `CASE typeof("started_at") WHEN 'text' THEN unixepoch("started_at", 'subsec') * 1000 ELSE "started_at" END`;
 const CURRENT = `"finished_at" IS NOT NULL AND "rolled_back_at" IS NULL`;
 
@@ -71,8 +71,8 @@ function recording({ name, checksums }: MigrationFile): string {
 }
 
 /**
- * One script for all of it, since the adapter ends a transaction at the end of a script. A table that accepts only
- * zeros stops the script when another process was faster, and when rows would refer to missing records.
+ * One script for the whole migration, since the adapter ends a transaction at the end of a script. A table that accepts
+ * only zeros stops the script if another process was faster, or if rows would refer to missing records.
  */
 function wholeScript(file: MigrationFile): string {
   return `BEGIN IMMEDIATE;
@@ -87,7 +87,7 @@ ${recording(file)};
 COMMIT;`;
 }
 
-/** The record of migrations in a SQLite file. @param adapter A connection, which is closed in the end */
+/** The record of migrations in a SQLite file. @param adapter a connection; `close` closes it */
 async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
   async function records(): Promise<readonly MigrationRecord[]> {
     const found = await runStatement(adapter, "SELECT 1 FROM sqlite_master WHERE name = '_prisma_migrations'");
@@ -108,7 +108,8 @@ async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
   return {
     records,
     async exclusively(work) {
-      // With it on, dropping a table to make it anew would delete what refers to its rows; a transaction cannot switch it.
+      // If it were on, recreating a table would delete the rows that refer to it. It cannot be changed in a
+      // transaction.
       await runStatement(adapter, "PRAGMA foreign_keys = OFF");
       await whileBusy(() => runStatement(adapter, TABLE));
       return work();
@@ -117,7 +118,7 @@ async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
       try {
         await whileBusy(() => adapter.executeScript(wholeScript(file)));
       } catch (error) {
-        // Another process may have been faster.
+        // Another process may have applied it meanwhile.
         const isIt = ({ name, finished, rolledBack }: MigrationRecord) => name === file.name && finished && !rolledBack;
         if (!(await records()).some(isIt)) throw error;
       }

@@ -4,8 +4,8 @@ import { prismaNames } from "./enums.ts";
 import { isLongText, prismaTypeOf } from "./prisma-types.ts";
 
 /**
- * `@default(...)` of a column, or undefined. Literal defaults become the database's too, so that a new required column
- * can be added to a table with rows; others are set by the framework alone.
+ * The `@default(...)` of a column, or undefined. Literal defaults are also set in the database, so that a required
+ * column can be added to a table with rows; other defaults are set by the framework only.
  */
 export function defaultAttribute(column: ColumnDefinition, provider: Provider): string | undefined {
   const { role, field, kind } = column;
@@ -13,10 +13,10 @@ export function defaultAttribute(column: ColumnDefinition, provider: Provider): 
   if (role === "createdAt" || role === "updatedAt") return "@default(now())";
   if (role === "version") return "@default(1)";
   if (kind.column.items !== undefined && !field?.encrypted) return listDefault(column, kind.column.items, provider);
-  // The stored form of a protected field is not its value.
+  // The stored form of a protected field differs from its value.
   if (field?.default === undefined || !("value" in field.default) || field.password || field.encrypted)
     return undefined;
-  // MySQL gives no defaults to columns of unlimited length.
+  // MySQL does not support defaults for columns of unlimited length.
   if (provider === "mysql" && (scalar === "Json" || isLongText(column))) return undefined;
   const { value } = field.default;
   if (value === null || value === undefined) return undefined;
@@ -26,7 +26,7 @@ export function defaultAttribute(column: ColumnDefinition, provider: Provider): 
   return literal === undefined ? undefined : `@default(${literal})`;
 }
 
-/** Required lists are empty in rows from before: PostgreSQL's would be null, and there is always something that fits. */
+/** Required lists get an empty default for existing rows; in PostgreSQL they would otherwise be null. */
 function listDefault({ field, optional }: ColumnDefinition, items: ColumnType, provider: Provider): string | undefined {
   if (provider === "mysql") return undefined;
   const given = field?.default !== undefined && "value" in field.default ? field.default.value : undefined;
@@ -40,13 +40,13 @@ function listDefault({ field, optional }: ColumnDefinition, items: ColumnType, p
   return `@default([${literals.includes(undefined) ? "" : literals.join(", ")}])`;
 }
 
-/** Prisma's numbers have no exponents. */
+/** Formats a number for Prisma, which does not support exponents. */
 function plainNumber(value: unknown): string | undefined {
   const text = String(value);
   return /^-?\d+(\.\d+)?$/.test(text) ? text : undefined;
 }
 
-/** Prisma's strings have the escapes of JSON. */
+/** Prisma's strings use the escapes of JSON. */
 const LITERALS: Readonly<Partial<Record<ColumnType["scalar"], (value: unknown) => string | undefined>>> = {
   String: (value) => JSON.stringify(value),
   Enum: (value) => JSON.stringify(value),
@@ -65,18 +65,18 @@ function literalOf({ scalar, words = [] }: ColumnType, value: unknown, provider:
 const STORED_OTHERWISE: ReadonlySet<string> = new Set(["BigInt", "Decimal", "Date", "Time", "Uuid"]);
 const isStoredOtherwise = (scalar: string): boolean => STORED_OTHERWISE.has(scalar);
 
-/** The default of a kind whose values have a form of their own in the database. */
+/** The default of a kind whose stored form differs from its values. */
 function storedLiteral(column: ColumnDefinition, value: unknown, provider: Provider): string | undefined {
   const stored = String(codecOf(provider, column).encode(value));
   const { type } = prismaTypeOf(column, provider);
   if (type === "BigInt" || type === "Decimal") return stored;
   if (provider === "sqlite") return JSON.stringify(stored);
-  // As PostgreSQL writes it back, so that the next comparison finds no difference.
+  // The form in which PostgreSQL reports it, so that the next comparison finds no difference.
   const cast = provider === "postgresql" ? `::${columnTypeOf(column.kind.column, provider)}` : "";
   return `dbgenerated(${JSON.stringify(provider === "mysql" ? `('${stored}')` : `'${stored}'${cast}`)})`;
 }
 
-/** SQLite keeps datetimes as text; the engine would write another form of it than Prisma's client does, without milliseconds. */
+/** SQLite stores datetimes as text; the engine would write them without milliseconds, unlike Prisma's client. */
 function sqliteDatetime(value: unknown): string {
   return `dbgenerated(${JSON.stringify(`'${(value as Date).toISOString().replace("Z", "+00:00")}'`)})`;
 }

@@ -1,6 +1,6 @@
 import { type AnyEntity, type ColumnDefinition, ConfigurationError } from "../../../entity/index.ts";
 
-/** An enum of a Prisma schema, which is a type of PostgreSQL. */
+/** An enum of a Prisma schema, which is a type in PostgreSQL. */
 export interface PrintedEnum {
   readonly name: string;
   readonly words: readonly string[];
@@ -11,7 +11,7 @@ export function enumTypeOf({ name }: AnyEntity, column: ColumnDefinition): strin
   return (column.kind.column.items ?? column.kind.column).type ?? `${name}_${column.name}`;
 }
 
-/** The native enums of entities. @throws ConfigurationError where one name stands for different words */
+/** The native enums of entities. @throws ConfigurationError when one name is used for different values */
 export function enumsOf(entities: readonly AnyEntity[]): readonly PrintedEnum[] {
   const found = new Map<string, readonly string[]>();
   for (const entity of entities)
@@ -29,10 +29,10 @@ export function enumsOf(entities: readonly AnyEntity[]): readonly PrintedEnum[] 
   return [...found].map(([name, words]) => ({ name, words }));
 }
 
-/** Names that a Prisma schema may have; other ones are mapped. */
+/** Names that a Prisma schema accepts; other names are mapped. */
 const IDENTIFIER = /^[A-Za-z]\w*$/;
 
-/** What Prisma calls words and types. */
+/** The names of enum values and types in a Prisma schema. */
 export function prismaNames(words: readonly string[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const taken = new Set(words.filter((word) => IDENTIFIER.test(word)));
@@ -49,7 +49,7 @@ export function prismaNames(words: readonly string[]): ReadonlyMap<string, strin
   return names;
 }
 
-/** The block of a Prisma schema. */
+/** Prints the block of an enum in a Prisma schema. */
 export function printEnum({ name, words }: PrintedEnum): string {
   const called = prismaEnumName(name);
   const width = Math.max(...[...prismaNames(words).values()].map(({ length }) => length));

@@ -8,7 +8,7 @@ import {
 } from "../../../entity/index.ts";
 import { type Catalog, type LinkTable, linkTable, linkTableName, managedLinks } from "../../sql/index.ts";
 
-/** A table that may hold the pairs of a relation, and the column that holds its own end there. */
+/** A table that may hold the pairs of a relation, and the column of the relation's own end. */
 export interface FormerLink extends Pick<LinkTable, "table" | "own"> {
   /** Whether `.renamedFrom()` names it. */
   readonly asked: boolean;
@@ -37,7 +37,7 @@ export function isAlongside(one: ResolvedRelation, other: ResolvedRelation): boo
   return plainTableName(one) === plainTableName(other);
 }
 
-/** What the table was called while only one side was declared, or while it had the name that Prisma gives by itself. */
+/** The names that the table had while only one side was declared, or while it had Prisma's default name. */
 function outgrownLinks(model: EntityModel, relation: ResolvedRelation): LinkTable[] {
   const { source, target, inverse, ...rest } = relation;
   const links: LinkTable[] = [];
@@ -57,14 +57,14 @@ interface FormerModel {
   readonly model: EntityModel;
 }
 
-/** The former models that the database may still match; empty when nothing has a former name. */
+/** The former models that the database may still match; empty if nothing was renamed. */
 export function formerModels(model: EntityModel): readonly FormerModel[] {
   const named = model.entities.flatMap((entity) => [entity, ...Object.values(entity.relations)]);
   if (named.every(({ renamedFrom }) => renamedFrom === undefined)) return [];
   return FORMER.map((names) => ({ names, model: formerModel(model, names) }));
 }
 
-/** The tables of the same relation in such a model. */
+/** The tables of the same relation in a former model. */
 function linksIn({ names, model }: FormerModel, { source, name }: ResolvedRelation): LinkTable[] {
   const entity = model.get((names.entities ? source.renamedFrom : undefined) ?? source.name);
   const formerName = (names.relations ? source.relations[name]?.renamedFrom : undefined) ?? name;
@@ -72,7 +72,7 @@ function linksIn({ names, model }: FormerModel, { source, name }: ResolvedRelati
   return relation === undefined ? [] : [linkTable(relation), ...outgrownLinks(model, relation)];
 }
 
-/** Which column a relation's own end has in the database, whose tables may have their former names still. */
+/** The column of a relation's own end in the database, whose tables may still have their former names. */
 export function ownColumnIn(catalog: Catalog, relation: ResolvedRelation): string {
   const { source, target } = relation;
   const current = ({ name, renamedFrom }: AnyEntity): string =>
@@ -81,17 +81,20 @@ export function ownColumnIn(catalog: Catalog, relation: ResolvedRelation): strin
   return current(source) < current(target) ? "A" : "B";
 }
 
-/** The table that `.renamedFrom()` names without its underscore: of a side that is gone, or with the name Prisma gives. */
+/**
+ * The tables that `.renamedFrom()` names without the underscore: named after a removed side, or with Prisma's default
+ * name.
+ */
 function namedLinks(catalog: Catalog, relation: ResolvedRelation): FormerLink[] {
   const { source, target, name, inverse = "" } = relation;
-  // Named after the other side, it has that one in its first column where both sides are of one entity.
+  // A table named after the other side has that side in its first column if both sides belong to the same entity.
   const own = source === target ? "B" : ownColumnIn(catalog, relation);
   return [source.relations[name]?.renamedFrom, target.relations[inverse]?.renamedFrom].flatMap((from) =>
     from === undefined ? [] : [{ table: linkTableName(from), own, asked: true }],
   );
 }
 
-/** Every table that may hold the pairs of a relation instead of its own. */
+/** All former tables that may hold the pairs of a relation. */
 export function formerLinks(
   { model, former, catalog }: { model: EntityModel; former: readonly FormerModel[]; catalog: Catalog },
   relation: ResolvedRelation,
@@ -104,7 +107,7 @@ export function formerLinks(
   return [...asked, ...namedLinks(catalog, relation), ...known];
 }
 
-/** A model with the names that its entities and relations had before `.renamedFrom()`; for the names of link tables. */
+/** Makes a model with the names before `.renamedFrom()`, to compute the names of link tables. */
 function formerModel(model: EntityModel, former: FormerNames): EntityModel {
   const nameOf = ({ name, renamedFrom }: Pick<AnyEntity, "name" | "renamedFrom">): string =>
     (former.entities ? renamedFrom : undefined) ?? name;

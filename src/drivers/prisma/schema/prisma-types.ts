@@ -1,7 +1,7 @@
 import type { ColumnDefinition, ColumnType, Provider } from "../../../entity/index.ts";
 import { columnTypeOf, isScaled } from "../../sql/index.ts";
 
-/** Prisma's word for a column's type, and its native type where that is not the provider's default. */
+/** Prisma's type of a column, and the native type if it is not the provider's default. */
 export function prismaTypeOf(
   {
     role,
@@ -26,7 +26,7 @@ export function prismaTypeOf(
         ? { type: "String", native: columnTypeOf(column, provider).replace("varchar", "VarChar") }
         : { type: "Decimal", native: "Decimal" };
     case "BigInt":
-      // SQLite counts in columns of the type INTEGER alone, which hold 64 bits there; keys have the type of ids.
+      // SQLite generates numbers only in columns of type INTEGER, which hold 64 bits there; keys have the type of ids.
       return { type: isSqlite && (role === "id" || role === "foreignKey") ? "Int" : scalar, native: undefined };
     case "Date":
       return isSqlite ? { type: "String", native: undefined } : { type: "DateTime", native: "Date" };
@@ -41,7 +41,7 @@ export function prismaTypeOf(
   }
 }
 
-/** Whether MySQL indexes only the beginning of a column. */
+/** Whether MySQL can index only a prefix of a column. */
 export function isLongText(column: ColumnDefinition | undefined): boolean {
   return column?.kind.column.native?.mysql?.endsWith("Text") === true;
 }

@@ -6,14 +6,14 @@ export interface RelationField {
   /** Model that has the field. */
   readonly on: string;
   readonly name: string;
-  /** Model the field leads to. */
+  /** The related model. */
   readonly target: string;
   readonly list: boolean;
-  /** Name that ties the two sides together; absent when only one relation connects the two models. */
+  /** The name that connects the two sides; absent when only one relation connects the two models. */
   readonly relationName?: string;
   /** The side that holds the key. */
   readonly key?: ResolvedRelation;
-  /** Printed because Prisma wants both sides of a relation; no entity declares it. */
+  /** Whether no entity declares the side; it is printed because Prisma requires both sides of a relation. */
   readonly hidden: boolean;
 }
 
@@ -30,17 +30,17 @@ export function relationFields(model: EntityModel): readonly RelationField[] {
   for (const pair of pairs) alongside.set(connects(pair), (alongside.get(connects(pair)) ?? 0) + 1);
   return pairs.flatMap((pair) => {
     const { name, isLinkTable, sides } = pair;
-    // Prisma would name a table of pairs after its two models only while it is the only one between them, so such a table
-    // always gets a name of its own.
+    // Prisma names a table of pairs after its two models only if it is the only one between them, so such a table
+    // always gets an explicit name.
     const isNamed = isLinkTable || sides[0].on === sides[1].on || alongside.get(connects(pair)) !== 1;
     return isNamed ? sides.map((side) => ({ ...side, relationName: name })) : sides;
   });
 }
 
-/** A relation and its two sides, whatever the definitions declare of them. */
+/** A relation and its two sides, declared or not. */
 interface Pair {
   readonly name: string;
-  /** Whether a table of its own holds the pairs of ids. */
+  /** Whether a separate table holds the pairs of ids. */
   readonly isLinkTable: boolean;
   readonly sides: readonly [RelationField, RelationField];
 }
@@ -65,10 +65,10 @@ function keyPair(model: EntityModel, key: ResolvedRelation): Pair {
   return { name: `${source.name}_${name}`, isLinkTable: false, sides: [own, back] };
 }
 
-/** Undefined when the other side comes first and makes the pair. */
+/** Returns undefined when the other side comes first and makes the pair. */
 function listPair(relation: ResolvedRelation): Pair | undefined {
   const { source, target, name, inverse } = relation;
-  // Prisma has no words for a table of pairs with names of its own.
+  // Prisma does not support tables of pairs with custom names.
   if (firstSide(relation) !== `${source.name}_${name}` || relation.through !== undefined) return undefined;
   const near: RelationField = { on: source.name, name, target: target.name, list: true, hidden: false };
   const hidden = inverse === undefined;
@@ -76,14 +76,14 @@ function listPair(relation: ResolvedRelation): Pair | undefined {
   return { name: linkName(relation), isLinkTable: true, sides: [near, far] };
 }
 
-/** What follows a key from the other side; the first declared one, since Prisma knows only one. */
+/** The relation that uses a key from the other side; the first declared one, since Prisma supports only one. */
 function followerOf(model: EntityModel, key: ResolvedRelation): ResolvedRelation | undefined {
   return key.inverse === undefined ? undefined : model.relation(key.target, key.inverse);
 }
 
 /**
- * The relation whose name Prisma knows for this one. Two lists may follow one key (`posts` and `articles`); Prisma has
- * a single field for both.
+ * The relation that Prisma has for this one. Two lists may use the same key (`posts` and `articles`); Prisma has a
+ * single field for both.
  */
 export function printedRelation(model: EntityModel, relation: ResolvedRelation): ResolvedRelation {
   if (relation.type !== "hasMany" && relation.type !== "hasOne") return relation;
@@ -91,7 +91,7 @@ export function printedRelation(model: EntityModel, relation: ResolvedRelation):
   return (key && followerOf(model, key)) ?? relation;
 }
 
-/** Whether Prisma knows a relation as a list: one that leads to a single live record may lead to deleted ones besides. */
+/** Whether a relation is a list in Prisma: a relation to a single live record may also lead to deleted ones. */
 export function isPrintedAsList({ type, many, target }: ResolvedRelation): boolean {
   return many || (type === "hasOne" && target.softDelete !== undefined);
 }

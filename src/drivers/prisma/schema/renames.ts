@@ -32,8 +32,8 @@ interface Findings {
 }
 
 /**
- * The renames of `.renamedFrom()` that the database does not have yet, and those of tables of pairs whose name has
- * changed, in an order in which they can be applied.
+ * The renames of `.renamedFrom()` that have not been applied to the database, and those of tables of pairs whose name
+ * has changed, in the order in which to apply them.
  * @throws ConfigurationError when the database has both names
  */
 export function renamesOf(model: EntityModel, catalog: Catalog, provider: Provider): readonly Rename[] {
@@ -59,7 +59,7 @@ function entityRename({ name, renamedFrom }: AnyEntity, catalog: Catalog, { rena
     });
 }
 
-/** Former names of a column; a key is named after its relation, unless it has its own name. */
+/** The former names of a column. A foreign key is named after its relation, unless it has its own name. */
 function formerColumns(entity: AnyEntity, { role, field, of, relation }: ColumnDefinition): readonly string[] {
   if (role === "field") return field?.renamedFrom === undefined ? [] : [field.renamedFrom];
   if (of !== undefined) {
@@ -70,7 +70,7 @@ function formerColumns(entity: AnyEntity, { role, field, of, relation }: ColumnD
   return from === undefined ? [] : [`${from}Id`, from];
 }
 
-/** Looks at the table under whichever name it still has; its new one is in place when columns are renamed. */
+/** Finds renamed columns. Checks the table under its current or former name; tables are renamed before columns. */
 function columnRenames(entity: AnyEntity, catalog: Catalog, { renames, problems }: Findings): void {
   const { name: table, renamedFrom } = entity;
   const existing = catalog.get(table) ?? (renamedFrom === undefined ? undefined : catalog.get(renamedFrom));
@@ -91,7 +91,7 @@ function columnRenames(entity: AnyEntity, catalog: Catalog, { renames, problems 
   }
 }
 
-/** The engine cannot give this key its new name together with the columns. */
+/** Statements that rename the primary key, which the engine cannot rename together with the columns. */
 function newKey(from: string, to: string): readonly string[] {
   const [before, after] = [shortName(from, "_AB_pkey"), shortName(to, "_AB_pkey")];
   return [
@@ -100,9 +100,12 @@ function newKey(from: string, to: string): readonly string[] {
   ];
 }
 
-/** Prisma's first column is for the model that comes first by name, and the names have changed. */
+/**
+ * Swaps the columns of a table of pairs: Prisma's first column is for the model whose name sorts first, and the names
+ * have changed.
+ */
 function swapColumns(from: string, to: string, provider: Provider): readonly string[] {
-  // Indexes named after a column are dropped before the other column's can take that name; the engine creates them
+  // Indexes named after a column are dropped, because the other column's index takes that name; the engine creates them
   // again.
   const keys = ["_A_fkey", "_B_fkey"].map(
     (suffix) => `ALTER TABLE "${to}" DROP CONSTRAINT IF EXISTS "${shortName(from, suffix)}"`,
@@ -126,13 +129,13 @@ function moved(from: FormerLink, relation: ResolvedRelation, provider: Provider)
   ];
 }
 
-/** Several relations connect the two entities, and the table does not show which of them it belongs to. */
+/** The problem that several relations connect the two entities and the table does not show which one it belongs to. */
 function undecided(relation: ResolvedRelation): string {
   const plain = plainTableName(relation);
   return `${relation.source.name}.${relation.name}: the database has the table "${plain}" from when one relation connected the two entities; say which one it was with .renamedFrom("${plain.slice(1)}")`;
 }
 
-/** Gives tables of pairs their new names. */
+/** Finds renamed tables of pairs. */
 function linkRenames(model: EntityModel, catalog: Catalog, provider: Provider, { renames, problems }: Findings): void {
   const relations = managedLinks(model);
   const former = formerModels(model);

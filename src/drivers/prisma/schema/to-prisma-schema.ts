@@ -19,18 +19,18 @@ export interface PrismaSchemaOptions {
   /** The database that the schema is for. */
   readonly provider: Provider;
   /**
-   * Where `prisma generate` puts the client, relative to the schema's file; `false` leaves the generator out, for a
-   * schema of several files that has one elsewhere (with the preview features that a comment then names).
+   * The output folder of `prisma generate`, relative to the schema file. `false` omits the generator, for a schema in
+   * several files with a generator elsewhere (which needs the preview features that a comment then names).
    * @default "../generated/prisma"
    */
   readonly output?: string | false | undefined;
 }
 
 /**
- * The Prisma schema of entities: one model per entity, named like it, with its columns, relations and indexes, as
- * Prisma's own formatter would write it. The same definitions always give the same text.
- * @param entities Definitions, builders, or the model of an app
- * @throws ConfigurationError when a relation cannot be resolved, or MySQL is to keep a long text unique
+ * Generates the Prisma schema of entities: one model per entity, with the same name, its columns, relations and
+ * indexes, formatted like Prisma's own formatter does. The output is deterministic.
+ * @param entities definitions, builders, or the model of an app
+ * @throws ConfigurationError when a relation cannot be resolved, or a long text must be unique on MySQL
  * @example
  * await writeFile("prisma/schema.prisma", toPrismaSchema([user, post], { provider: "postgresql" }));
  */
@@ -41,8 +41,8 @@ export function toPrismaSchema(entities: readonly EntityLike[] | EntityModel, op
 }
 
 /**
- * The schema of the tables that Keelson makes: without those that were there before, and without relations to them, whose
- * keys are then plain columns.
+ * The schema of the tables that Keelson manages: without existing tables and relations to them, whose keys become plain
+ * columns.
  */
 export function managedSchema(model: EntityModel, provider: Provider): string {
   return printSchema(model, { provider }, model.entities.filter(isManaged));
@@ -65,14 +65,14 @@ function printSchema(model: EntityModel, options: PrismaSchemaOptions, entities:
   ].join("\n");
 }
 
-/** @param schemas those of PostgreSQL that tables are in, besides the default one */
+/** @param schemas PostgreSQL schemas with tables, other than the default one */
 function printSource(provider: Provider, schemas: readonly string[]): string {
   if (schemas.length === 0) return `datasource db {\n  provider = "${provider}"\n}\n`;
   const names = ["public", ...schemas.filter((name) => name !== "public")].map((name) => `"${name}"`);
   return `datasource db {\n  provider = "${provider}"\n  schemas  = [${names.join(", ")}]\n}\n`;
 }
 
-/** MySQL would compare only the beginnings of two texts. */
+/** Problems of unique long texts, of which MySQL would compare only a prefix. */
 function uniqueLongTexts(model: EntityModel): readonly string[] {
   return model.entities.flatMap((entity) =>
     [...new Set(printedUniqueKeys(model, entity).flat())]
@@ -83,7 +83,7 @@ function uniqueLongTexts(model: EntityModel): readonly string[] {
   );
 }
 
-/** @param features Preview features that Prisma's generator has to name */
+/** @param features preview features that Prisma's generator must enable */
 function printGenerator(output: string | false, features: string | undefined): string[] {
   if (output === false) return features === undefined ? [] : [`// The generator needs previewFeatures = ${features}\n`];
   const settings = [
@@ -118,7 +118,7 @@ function printModel(
   return `model ${entity.name} {\n${lines.join("\n")}\n}\n`;
 }
 
-/** What the database calls the table, and where it is. @param named whether each model names its schema */
+/** The attributes for the table's name and schema. @param named whether each model states its schema */
 function printNames({ table }: AnyEntity, named: boolean): string[] {
   return [
     ...(table === undefined ? [] : [`  @@map(${JSON.stringify(table.name)})`]),
@@ -128,12 +128,12 @@ function printNames({ table }: AnyEntity, named: boolean): string[] {
 
 type Line = readonly [name: string, type: string, attributes: string];
 
-/** The default of ids that the database makes. */
+/** The default of ids that the database generates. */
 function madeBy(type: string): string {
   return type === "String" ? '@default(dbgenerated("gen_random_uuid()"))' : "@default(autoincrement())";
 }
 
-/** Lines of a block below each other, as Prisma's formatter puts them. */
+/** Aligns the lines of a block like Prisma's formatter. */
 function aligned(lines: readonly Line[]): string[] {
   const nameWidth = Math.max(...lines.map(([name]) => name.length));
   const typeWidth = Math.max(...lines.map(([, type]) => type.length));
@@ -159,9 +159,8 @@ function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: bool
 }
 
 /**
- * Further arguments of a unique index of an entity; undefined when it is about all records, as on MySQL, which has no
- * indexes over some of the rows. It has a name of its own, so that the index over all records can take its place, and
- * the other way round.
+ * Additional arguments of an entity's unique index; undefined if it covers all records, as on MySQL, which has no
+ * partial indexes. A partial index has its own name, so that the index over all records can replace it, and vice versa.
  */
 function liveUnique(entity: AnyEntity, columns: readonly string[], provider: Provider): string | undefined {
   if (entity.softDelete === undefined || provider === "mysql") return undefined;
@@ -169,8 +168,8 @@ function liveUnique(entity: AnyEntity, columns: readonly string[], provider: Pro
 }
 
 /**
- * "restrict" is printed as NoAction: it looks at the end of the statement, so that rows which go together may refer to
- * each other. Restrict would look at each row on its own.
+ * "restrict" is printed as NoAction, which is checked at the end of the statement, so that rows deleted together may
+ * refer to each other. Restrict would be checked for each row.
  */
 const ON_DELETE: Readonly<Record<OnDelete, string>> = { cascade: "Cascade", setNull: "SetNull", restrict: "NoAction" };
 
@@ -182,22 +181,22 @@ function printRelation({ name, target, list, relationName, key }: RelationField)
   return [name, `${target}${key.optional ? "?" : ""}`, `@relation(${parts.join(", ")})`];
 }
 
-/** Declared relations in the order of their declaration, then those that are not declared. */
+/** Sorts declared relations by declaration, followed by undeclared ones. */
 function inOrderOf(names: readonly string[]): (a: RelationField, b: RelationField) => number {
   const position = ({ name, hidden }: RelationField): number => (hidden ? names.length : names.indexOf(name));
   return (a, b) => position(a) - position(b);
 }
 
-/** MySQL indexes the beginning of a text only; this much is what a whole VARCHAR(255) takes. */
+/** MySQL indexes a prefix of a text only; this is the length of a whole VARCHAR(255). */
 const INDEXED_LENGTH = 255;
 
-/** Columns of words, which PostgreSQL finds by the trigrams in them. */
+/** Columns of words, which PostgreSQL indexes by trigrams. */
 function wordsColumns({ columns }: AnyEntity): readonly ColumnDefinition[] {
   return Object.values(columns).filter(({ role }) => role === "words");
 }
 
 function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>, provider: Provider): string[] {
-  // A unique index is one for look-ups too, unless records that the database has to find are missing from it.
+  // A unique index also serves look-ups, unless it is partial.
   const isIndexed = (name: string): boolean => unique.has(name) && liveUnique(entity, [name], provider) === undefined;
   const keys = Object.values(entity.columns).filter(({ name, role }) => role === "foreignKey" && !isIndexed(name));
   const indexed = (name: string): string =>

@@ -16,13 +16,13 @@ type Expression = RawBuilder<boolean>;
 
 const JSON_TEXT: ArgType = Object.freeze({ scalarType: "string", arity: "scalar" });
 
-/** Where a condition is asked: how many rows ask for it, and how often for the same one. */
+/** The context of a condition in a statement. */
 interface Place {
-  /** What the statement calls the table. */
+  /** The name of the table in the statement. */
   readonly table: string;
-  /** Whether the statement is about many rows, several of which may have led to one row of the table. */
+  /** Whether several rows of the statement may lead to the same row of the table. */
   readonly isShared: boolean;
-  /** Whether the statement names the few rows that it is about. */
+  /** Whether the statement selects its few rows by id. */
   readonly isNamed: boolean;
 }
 
@@ -39,7 +39,7 @@ export class ConditionBuilder {
     this.#slots = slots;
   }
 
-  /** A condition on the rows of a table. @param table What the statement calls the table */
+  /** Builds a condition on the rows of a table. @param table the name of the table in the statement */
   build(condition: Condition, table: string): Expression {
     return this.#at(condition, { table, isShared: false, isNamed: namesRows(condition) });
   }
@@ -62,7 +62,7 @@ export class ConditionBuilder {
     }
   }
 
-  /** The rest of `askedOfStored` for a row that is not stored; its keys are values of the statement. */
+  /** The condition left by `askedOfStored` for a row that is not stored yet; its keys are values of the statement. */
   buildForNew(left: Condition): Expression {
     const { sql, provider } = this.#builder;
     if (left.op === "and" || left.op === "or") return this.#joined(left, (part) => this.buildForNew(part));
@@ -95,7 +95,7 @@ export class ConditionBuilder {
     return condition.value === null ? this.#isNull(condition.column, column) : this.#plain(condition, column);
   }
 
-  /** A comparison of an id that consists of other columns: of all of them at once. */
+  /** Compares a composite id: all its columns at once. */
   #parts({ test, value }: Compare, parts: readonly ColumnDefinition[], table: string): Expression {
     const { sql, provider } = this.#builder;
     if (value === null) return this.#constant(false);
@@ -121,11 +121,11 @@ export class ConditionBuilder {
     const column = sql.id(table, condition.column.stored);
     if (condition.value === null) return sql`not (${this.#isNull(condition.column, column)})`;
     const plain = this.#plain(condition, column);
-    // In SQL a comparison with null is unknown; here it is false.
+    // In SQL, a comparison with null is unknown; here it is false.
     return condition.column.optional ? sql`(not (${plain}) or ${column} is null)` : sql`not (${plain})`;
   }
 
-  /** A text of SQLite that is no datetime is read and sorted as null. */
+  /** Tests for null. In SQLite, texts that are not datetimes are read and sorted as null. */
   #isNull(column: ColumnDefinition, stored: RawBuilder<unknown>): Expression {
     const { sql, provider } = this.#builder;
     return sql`${provider === "sqlite" ? comparable(this.#builder, column, stored) : stored} is null`;
@@ -137,7 +137,7 @@ export class ConditionBuilder {
     const name = comparable(this.#builder, column, stored);
     if (test === "in") {
       const list = this.#list(column, listForm(provider, column, (value as readonly unknown[]).length));
-      // The first half finds the rows by an index.
+      // The first half can use an index.
       return inexact.has(column) ? sql`(${stored} ${list} and ${name} ${list})` : sql`${name} ${list}`;
     }
     const sign = SIGNS[test];
@@ -154,7 +154,7 @@ export class ConditionBuilder {
     return inexact.has(column) && test === "eq" ? sql`(${stored} = ${slot} and ${plain})` : plain;
   }
 
-  /** Ignores case: PostgreSQL with ILIKE, SQLite (A to Z) always, MySQL never, as its columns compare exactly. */
+  /** Searches ignoring case: ILIKE on PostgreSQL, LIKE on SQLite (A to Z only), lower() on MySQL. */
   #search(name: RawBuilder<unknown>, pattern: unknown): Expression {
     const { sql, provider } = this.#builder;
     if (provider === "postgresql") return sql`${name} ilike ${pattern}`;
@@ -171,7 +171,7 @@ export class ConditionBuilder {
     return sql`in (${sql.join(values)})`;
   }
 
-  /** Arrays of PostgreSQL, and JSON elsewhere. */
+  /** Conditions on list items: arrays in PostgreSQL, JSON elsewhere. */
   #items(column: ColumnDefinition, test: "isEmpty" | "hasAny" | "hasAll", name: RawBuilder<unknown>): Expression {
     const { sql, provider } = this.#builder;
     if (test === "isEmpty") {
@@ -197,7 +197,7 @@ export class ConditionBuilder {
     return sql`in (select list.value collate ${sql.raw(collation)} from ${texts})`;
   }
 
-  /** The value that a record has with all its digits, as it is sorted by. */
+  /** The stored value of a record with all its digits, in its sortable form. */
   #valueIn({ entity, where }: NonNullable<Compare["record"]>, column: ColumnDefinition): RawBuilder<unknown> {
     const { sql, db } = this.#builder;
     const name = `_${this.#tables++}`;
@@ -217,7 +217,7 @@ export class ConditionBuilder {
       const key = sql.id(place.table, storedName(relation.source, relation.foreignKey as string));
       return isSome ? sql`${key} is not null` : sql`${key} is null`;
     }
-    // SQLite asks once for each row that leads here, and each time for all that follow: the rest is worked out once then.
+    // SQLite would run a nested subquery for each row that leads here; it computes a list of ids only once.
     if (provider === "sqlite" && relation.many && place.isShared && !place.isNamed) {
       const id = sql.id(place.table, storedName(relation.source, "id"));
       const ids = this.#idsWith(relation, where);
@@ -227,7 +227,7 @@ export class ConditionBuilder {
     return isSome ? sql`exists ${found}` : sql`not exists ${found}`;
   }
 
-  /** Something from the rows of a relation's target that have a value, and match. */
+  /** Selects the rows of a relation's target that have a value in a column and match. */
   #rows(
     { target, type }: ResolvedRelation,
     column: string,
@@ -236,7 +236,7 @@ export class ConditionBuilder {
     { isShared, isNamed }: Omit<Place, "table">,
   ): RawBuilder<unknown> {
     const { sql, db } = this.#builder;
-    // A prefix that names of entities and tables never have.
+    // Names of entities and tables never have this prefix.
     const table = `_${this.#tables++}`;
     const query = db
       .selectFrom(sourceOf(target, table))
@@ -246,7 +246,7 @@ export class ConditionBuilder {
     return sql`${query}`;
   }
 
-  /** Something from the related records that match. */
+  /** Selects the related records that match. */
   #records(relation: ResolvedRelation, where: Condition, place: Place): RawBuilder<unknown> {
     const { sql } = this.#builder;
     const { table, isNamed } = place;
@@ -264,7 +264,7 @@ export class ConditionBuilder {
       : this.#rows(relation, key, sql.id(table, own), where, place);
   }
 
-  /** The ids of all records that have a related record which matches. */
+  /** Selects the ids of all records with a matching related record. */
   #idsWith(relation: ResolvedRelation, where: Condition): RawBuilder<unknown> {
     const { sql, db } = this.#builder;
     const { target, type } = relation;
@@ -278,13 +278,13 @@ export class ConditionBuilder {
     return sql`${rows.select(sql`${id}`.as("id")).where(sql<boolean>`${id} is not null`)}`;
   }
 
-  /** The pairs of a manyToMany relation whose other ends match. */
+  /** Selects the pairs of a manyToMany relation whose other ends match. */
   #pairs(relation: ResolvedRelation, where: Condition, near: string, isNamed: boolean) {
     const { sql, db } = this.#builder;
     const link = linkTable(relation);
     const pairs = db.selectFrom(`${link.table} as ${near}`);
     if (isAlways(where)) return pairs;
-    // Joined rather than nested: SQLite's parser limits the levels.
+    // Joined, not nested, because SQLite's parser limits the nesting depth.
     const far = `_${this.#tables++}`;
     const isOther = sql<boolean>`${sql.id(far, storedName(relation.target, "id"))} = ${sql.id(near, link.other)}`;
     return pairs
@@ -293,7 +293,7 @@ export class ConditionBuilder {
   }
 }
 
-/** Conditions that are joined in the same way: without the parentheses of those inside, which nest. */
+/** Flattens nested conditions with the same operator, since parentheses nest. */
 function flat(op: Joined["op"], of: readonly Condition[]): readonly Condition[] {
   return of.flatMap((part) => ((part.op === "and" || part.op === "or") && part.op === op ? flat(op, part.of) : [part]));
 }

@@ -6,26 +6,27 @@ import { BadRequestError } from "../../../kernel/index.ts";
 import { patternOf, SIGNS } from "./patterns.ts";
 import type { Places, SqlBuilder } from "./sql-builder.ts";
 
-// Conditions on what is at a path of JSON mean the same on each database: a name is a member of an object, a number is a
-// position in an array, and values are compared with values of their type. Names are parameters, never parts of a statement.
+// Conditions on JSON paths have the same meaning on every database: a name is a member of an object, a number is a
+// position in an array, and values are compared with values of their type. Names are always parameters, never parts of
+// a statement.
 
 const TEXT: ArgType = Object.freeze({ scalarType: "string", arity: "scalar" });
 const WHOLE: ArgType = Object.freeze({ scalarType: "int", arity: "scalar" });
 const NUMBER: ArgType = Object.freeze({ scalarType: "float", arity: "scalar" });
 
-/** Positions in arrays: MySQL takes the first position of what is no array for the thing itself. */
+/** The paths that must be arrays: MySQL treats a value that is not an array as its own first item. */
 function arraysIn(path: JsonPath): readonly JsonPath[] {
   return path.flatMap((step, index) => (typeof step === "number" ? [path.slice(0, index)] : []));
 }
 
-/** @throws BadRequestError for names that MariaDB never finds */
+/** @throws BadRequestError for names that MariaDB cannot find */
 function mysqlPath(path: JsonPath): string {
   if (path.some((step) => typeof step === "string" && step.startsWith("-")))
     throw new BadRequestError('MariaDB finds no members of JSON whose name begins with "-"; rename them');
   return `$${path.map((step) => (typeof step === "number" ? `[${step}]` : `.${JSON.stringify(step)}`)).join("")}`;
 }
 
-/** The shape of such a condition; its values are collected in the order in which `buildAtPath` asks for slots. */
+/** The shape of a condition on a path; its values are collected in the order in which `buildAtPath` requests slots. */
 export function pathShape(condition: Compare, path: JsonPath, provider: Provider, values: unknown[]): string {
   const { column, test, value } = condition;
   if (provider === "mysql") {
@@ -38,12 +39,12 @@ export function pathShape(condition: Compare, path: JsonPath, provider: Provider
   return `${column.name}${steps.join("")}${test}${value === null ? "?" : typeof value},`;
 }
 
-/** PostgreSQL compares numbers of any size, from their texts. */
+/** Passes numbers to PostgreSQL as text, so that it compares numbers of any size. */
 function operandOf(value: unknown, provider: Provider): unknown {
   return typeof value === "number" && provider !== "postgresql" ? value : String(value);
 }
 
-/** Whether what is at a path is absent or null, or passes a test; never unknown. */
+/** Builds a condition that the value at a path is absent or null, or passes a test; its result is never unknown. */
 export function buildAtPath(
   builder: SqlBuilder,
   slots: Places,
@@ -58,7 +59,7 @@ type Writer = typeof buildAtPath;
 const postgresql: Writer = ({ sql }, slots, { column: { path = [] }, test, value }, column) => {
   const steps = path.map((step, index) => {
     const from = sql.id(`s${index}`, "value");
-    // The first position of what is no array is the thing itself.
+    // A value that is not an array would be its own first item.
     const member =
       typeof step === "number"
         ? sql`case jsonb_typeof(${from}) when 'array' then ${from} -> cast(${slots.next(WHOLE)} as int) end`

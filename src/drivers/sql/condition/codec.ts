@@ -1,15 +1,18 @@
 import type { ArgType } from "@prisma/driver-adapter-utils";
 import type { FieldKind } from "../../../entity/index.ts";
 
-/** How values of a column travel to the database and back. */
+/** Converts the values of a column for the database, and back. */
 export interface Codec {
   /** The adapter's type of a value. */
   readonly type: ArgType;
-  /** The adapter's type of a list, where one parameter holds a list. */
+  /** The adapter's type of a list, if one parameter can hold a list. */
   readonly listType: ArgType;
-  /** A value for the adapter; a copy, so that the caller may change the original later. @param value is not null */
+  /**
+   * Converts a value for the adapter. Returns a copy, so that the caller may change the original later. @param value is
+   * not null
+   */
   encode(value: unknown): unknown;
-  /** Absent when values come as they are, and for datetimes. @param value is not null */
+  /** Absent if values need no conversion, and for datetimes. @param value is not null */
   readonly decode?: (value: unknown) => unknown;
 }
 
@@ -23,11 +26,11 @@ export function types(scalarType: ArgType["scalarType"]): Pick<Codec, "type" | "
 
 export const same = (value: unknown): unknown => value;
 
-/** A value in the form of its kind; drivers refuse those without one before. */
+/** Converts a value to the form of its kind. Drivers refuse invalid values before. */
 export function converted({ convert }: FieldKind, value: unknown): unknown {
   const found = convert?.(value);
   return found?.ok === true ? found.value : value;
 }
 
-/** The codec of columns that hold values in the form of their kind. */
+/** Makes the codec of a kind. */
 export type CodecOf = (kind: FieldKind) => Codec;

@@ -12,18 +12,20 @@ import { decimal, mysqlDecimal, plainDecimal, sqliteDecimal } from "./decimal-co
 
 type Scalar = ColumnType["scalar"];
 
-/** Adapters hand JSON over as text; SQLite keeps a number alone as a number. */
+/** Parses JSON, which adapters return as text. SQLite returns a single number as a number. */
 function fromJson(value: unknown): unknown {
   return typeof value === "string" ? JSON.parse(value) : value;
 }
 
 const text: CodecOf = (kind) => ({ ...types("string"), encode: (value) => converted(kind, value) });
 
-/** As databases write infinite dates, years before Christ, and years of more than four digits. */
+/** The forms in which databases write infinite dates, years before Christ, and years of more than four digits. */
 const BEFORE = /^-|^0000|\bBC$/;
 const BEHIND = /^infinity|^\d{5}/;
 
-/** A value of an existing table that its kind does not have: its first one or its last one. */
+/**
+ * Replaces a value of an existing table that is outside the range of its kind with the first or last value of the kind.
+ */
 function withinBounds<T>({ bounds }: Pick<FieldKind<T>, "bounds">, value: T, written: string): T {
   if (bounds === undefined) return value;
   return BEFORE.test(written) ? bounds[0] : BEHIND.test(written) ? bounds[1] : value;
@@ -44,7 +46,7 @@ const bigint: CodecOf = (kind) => ({
   decode: (value) => BigInt(value as string | number | bigint),
 });
 
-/** Times come with as many digits behind the second as the column has, or with zeros alone; three are read. */
+/** Databases return times with as many fractional digits as the column has, or with zeros only; three are read. */
 const time: CodecOf = (kind) => ({ ...text(kind), decode: (value) => converted(kind, String(value).slice(0, 12)) });
 
 const bytes: Codec = {
@@ -53,7 +55,7 @@ const bytes: Codec = {
   decode: (value) => new Uint8Array(value instanceof ArrayBuffer ? value : (value as Uint8Array)),
 };
 
-/** PostgreSQL reads and writes bytes as text, too: "\\x0aff". */
+/** PostgreSQL also accepts and returns bytes as text: "\\x0aff". */
 const HEX_BYTES: Codec = {
   ...types("string"),
   encode: (value) => `\\x${Buffer.from(value as Uint8Array).toString("hex")}`,
@@ -68,13 +70,13 @@ function itemCodec(provider: Provider, { column, item }: FieldKind): Codec {
   return typeof codec === "function" ? codec(kind) : codec;
 }
 
-/** Items that adapters hand over in another form than single values. */
+/** Readers of items that adapters return in a form other than single values. */
 const LIST_READERS: Readonly<Record<string, (value: unknown) => unknown>> = {
   DateTime: plainMoment,
   Boolean: (value) => value === true || value === "t",
 };
 
-/** Arrays of PostgreSQL. Adapters hand those of enums over as text. */
+/** Arrays of PostgreSQL. Adapters return arrays of enums as text. */
 const nativeList: CodecOf = (kind) => {
   const { listType, encode, decode } = itemCodec("postgresql", kind);
   const read = LIST_READERS[kind.item?.column.scalar ?? ""] ?? decode;
@@ -89,27 +91,27 @@ const nativeList: CodecOf = (kind) => {
   };
 };
 
-/** The items of an array as PostgreSQL writes it: `{a,"b c"}`. */
+/** Parses an array in PostgreSQL's text format: `{a,"b c"}`. */
 function itemsOf(text: string): (string | null)[] {
   return [...text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/g)].map(([plain, quoted]) =>
     quoted === undefined ? (plain === "NULL" ? null : plain) : quoted.replaceAll(/\\(.)/g, "$1"),
   );
 }
 
-/** Lists as JSON, each item in the form that it has there. */
+/** Lists as JSON, each item in its JSON form. */
 const jsonList: CodecOf = (kind) => ({
   ...types("json"),
   encode: (values) => jsonOfItems(kind, values),
   decode: (value) => converted(kind, fromJson(value)),
 });
 
-/** The JSON of a list, or of items that it is searched for. */
+/** The JSON of a list, or of items to search for in a list. */
 export function jsonOfItems(kind: FieldKind, values: unknown): string {
   const items = converted(kind, values);
   return JSON.stringify(kind.toWire?.(items) ?? items);
 }
 
-/** SQLite has texts in columns of numbers, too, where tables are not its own. */
+/** Existing SQLite tables may have texts in numeric columns. */
 function toNumber(value: unknown): number {
   return value === "" ? Number.NaN : Number(value);
 }
@@ -124,7 +126,7 @@ const COMMON: Readonly<Record<Scalar, Codec | CodecOf>> = {
   String: { ...types("string"), encode: same },
   Enum: { ...types("string"), encode: same },
   Int: { ...types("int"), encode: same, decode: toNumber },
-  // -0 becomes 0: SQLite has only that, and Prisma's client sends no other.
+  // Converts -0 to 0: SQLite has no -0, and Prisma's client sends none.
   Float: { ...types("float"), encode: (value) => (value as number) + 0, decode: toNumber },
   Boolean: { ...types("boolean"), encode: same },
   DateTime: { ...types("datetime"), encode: (value) => new Date(value as Date) },
@@ -132,20 +134,20 @@ const COMMON: Readonly<Record<Scalar, Codec | CodecOf>> = {
   Json: { ...types("json"), encode: (value) => JSON.stringify(value), decode: fromJson },
 };
 
-/** They have no Booleans; 0 and 1 stand for them. */
+/** For databases without booleans: 0 and 1. */
 const NUMERIC_BOOLEAN: Codec = {
   ...types("int"),
   encode: Number,
   decode: (value) => value === true || Number(value) === 1,
 };
 
-/** Without a zone: the columns keep UTC. */
+/** Without a zone, since the columns store UTC. */
 const TEXT_MOMENT: Codec = {
   ...types("string"),
   encode: (value) => (value as Date).toISOString().slice(0, 23).replace("T", " "),
 };
 
-/** In UTC. Columns without a zone ignore it; those with one would take the session's. */
+/** With the zone UTC. Columns without a zone ignore it; columns with one would otherwise use the session's zone. */
 const ZONED_MOMENT: Codec = {
   ...types("string"),
   encode: (value) => `${(value as Date).toISOString().slice(0, 23).replace("T", " ")}+00`,
@@ -157,7 +159,7 @@ const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec | CodecOf>
   mysql: { ...COMMON, Boolean: NUMERIC_BOOLEAN, DateTime: TEXT_MOMENT, Decimal: mysqlDecimal },
 };
 
-/** How the values of a column travel. */
+/** The codec of a column. */
 export function codecOf(provider: Provider, { kind, existing }: ColumnDefinition): Codec {
   if (existing === true && kind.column.scalar === "Decimal")
     return provider === "sqlite" ? plainDecimal(kind) : decimal(kind);
@@ -183,7 +185,7 @@ function plainCodec(kind: FieldKind, by: Codec | CodecOf): Codec {
   return typeof by === "function" ? by(kind) : by;
 }
 
-/** The codec of a kind whose columns hold other values than code has. */
+/** The codec of a kind whose stored values differ from its values in code. */
 function storedCodec(kind: FieldKind, by: Codec | CodecOf): Codec {
   const { toStored = same, fromStored = same, convert: _, ...stored } = kind;
   const { encode, decode = same, ...types } = plainCodec(stored, by);
@@ -194,27 +196,28 @@ function storedCodec(kind: FieldKind, by: Codec | CodecOf): Codec {
   };
 }
 
-/** How a list is written in a statement: as one parameter, or as this many. */
+/** The form of a list in a statement: one parameter, or this number of parameters. */
 export type ListForm = "array" | "json" | number;
 
-/** Longer lists travel as JSON where that can be exact enough: no database takes any number of parameters. */
+/** Longer lists are sent as JSON if that preserves their values, since databases limit the number of parameters. */
 const MAX_PARAMETERS = 8_192;
 
 /**
- * One parameter where the database can take a list from it, because then one statement serves lists of any length.
- * Elsewhere the number of parameters is a power of two, the last value repeated, so that there are few statements.
+ * Uses one parameter if the database can take a list from it, because then one statement serves lists of any length.
+ * Otherwise the number of parameters is a power of two, padded with the last value, so that there are few different
+ * statements.
  */
 export function listForm(provider: Provider, { kind }: ColumnDefinition, length: number): ListForm {
   if (provider === "postgresql") return "array";
   const { scalar } = kind.column;
-  // Text and whole numbers are the same in JSON; datetimes are written as the adapter is configured, and decimals are
+  // Texts and integers are the same in JSON; datetimes depend on the adapter's configuration, and decimals would be
   // rounded.
   if (provider === "sqlite" && (scalar === "String" || scalar === "Enum" || scalar === "Int")) return "json";
   const isLong = length > MAX_PARAMETERS && (provider === "sqlite" || scalar === "String");
   return isLong ? "json" : 2 ** Math.ceil(Math.log2(length));
 }
 
-/** The values of a list as they travel in a form, one per parameter. */
+/** Encodes the values of a list for a form, one per parameter. */
 export function listValues(
   provider: Provider,
   column: ColumnDefinition,
@@ -230,24 +233,24 @@ export function listValues(
   return encoded;
 }
 
-/** As Prisma's adapters store datetimes in SQLite. */
+/** The form in which Prisma's adapters store datetimes in SQLite. */
 function jsonMember(value: unknown): unknown {
   return value instanceof Date ? value.toISOString().replace("Z", "+00:00") : value;
 }
 
-/** How datetimes are read. */
+/** Reads datetimes. */
 export interface Moments {
-  /** A datetime from the text or number of a database or its adapter. */
+  /** Converts the text or number of a database or its adapter to a datetime. */
   readonly read: (value: unknown) => Date | null;
-  /** Its JSON text. Absent where datetimes are never texts. */
+  /** Converts it to its JSON text. Absent if datetimes are never texts. */
   readonly toText: ((value: unknown) => string | null) | undefined;
 }
 
 const ZONE = /(?:Z|[+-]\d\d(?::?\d\d)?)$/;
 
 /**
- * PostgreSQL has a space in the middle, and no zone: its columns keep UTC.
- * @returns null for texts of existing tables that are no datetime, such as an empty one
+ * Parses a datetime. PostgreSQL's has a space in the middle, and no zone: its columns store UTC.
+ * @returns null for texts of existing tables that are not datetimes, such as an empty one
  */
 export function plainMoment(value: unknown): Date | null {
   if (typeof value !== "string") return new Date(value as number);
@@ -258,12 +261,12 @@ export function plainMoment(value: unknown): Date | null {
 }
 
 /**
- * Makes a record of the values of a row, which come in the order of the columns.
- * @param first Index of the first of them
+ * Makes a record from the values of a row, which are in the order of the columns.
+ * @param first the index of the first value
  */
 export type RowDecoder = (values: readonly unknown[], first: number) => Row;
 
-/** What turns rows with these columns into records. @param asText whether datetimes may be texts */
+/** Makes a decoder for rows with these columns. @param asText whether datetimes may be texts */
 export function rowDecoder(
   provider: Provider,
   entity: AnyEntity,

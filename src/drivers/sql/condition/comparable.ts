@@ -3,8 +3,8 @@ import type { ColumnDefinition, Provider } from "../../../entity/index.ts";
 import type { SqlBuilder } from "./sql-builder.ts";
 
 /**
- * What statements compare and sort in place of a column, or of a value for it: tables that were there before may hold
- * one value in several forms, or compare text by a collation of their own.
+ * The expression that statements compare and sort instead of a column or a value: existing tables may store one value
+ * in several forms, or compare text with their own collation.
  */
 export function comparable(
   builder: SqlBuilder,
@@ -18,13 +18,13 @@ export function comparable(
   return scalar === "DateTime" ? sqliteMoment(sql, value) : scalar === "Time" ? sqliteTime(sql, value) : value;
 }
 
-/** Text of which "a", "A" and "a " are three values. */
+/** Text that compares exactly, so that "a", "A" and "a " differ. */
 function exactly({ sql, provider, collation }: SqlBuilder, value: RawBuilder<unknown>): RawBuilder<string> {
   if (provider === "postgresql") return sql`cast(${value} as text) collate "C"`;
-  return sql`${value} collate ${sql.raw(collation ?? "binary")}`; // SQLite's
+  return sql`${value} collate ${sql.raw(collation ?? "binary")}`; // SQLite's collation
 }
 
-/** What patterns are compared with: PostgreSQL ignores case by the rules of a locale. */
+/** The expression that patterns are compared with: PostgreSQL ignores case by the rules of a locale. */
 export function searched(
   builder: SqlBuilder,
   column: ColumnDefinition,
@@ -36,11 +36,12 @@ export function searched(
 }
 
 /**
- * A datetime of SQLite as ISO 8601 in UTC with milliseconds: "2024-05-31T12:00:00.250Z". It has texts with a space or a
- * "T", with a zone or without, with any number of digits behind the second, and milliseconds as numbers.
+ * Converts a datetime of SQLite to ISO 8601 in UTC with milliseconds: "2024-05-31T12:00:00.250Z". It may be stored as
+ * text with a space or a "T", with or without a zone, with any number of fractional digits, or as a number of
+ * milliseconds.
  */
 function sqliteMoment(sql: SqlBuilder["sql"], value: RawBuilder<unknown>): RawBuilder<string> {
-  // strftime would round what is behind the milliseconds, so it is cut off.
+  // Digits after the milliseconds are cut off, because strftime would round.
   const cut = sql`substr(${value}, 1, 23) || ltrim(substr(${value}, 24), '0123456789')`;
   return sql<string>`case when typeof(${value}) in ('integer', 'real') then strftime('%Y-%m-%dT%H:%M:%fZ', ${value} / 1000.0, 'unixepoch')
     when ${value} glob '0000-*' then '0001-01-01T00:00:00.000Z'
@@ -48,13 +49,16 @@ function sqliteMoment(sql: SqlBuilder["sql"], value: RawBuilder<unknown>): RawBu
     else strftime('%Y-%m-%dT%H:%M:%fZ', ${value}) end`;
 }
 
-/** A time of SQLite with milliseconds, "09:30:00.000"; it has texts without seconds, and with any number of digits behind them. */
+/**
+ * Converts a time of SQLite to milliseconds: "09:30:00.000". It may be stored without seconds, and with any number of
+ * fractional digits.
+ */
 function sqliteTime(sql: SqlBuilder["sql"], value: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`case length(${value}) when 5 then ${value} || ':00.000' when 8 then ${value} || '.000'
     else substr(${value} || '00', 1, 12) end`;
 }
 
-/** What is read of a column: text where MySQL may have datetimes of zeros, which its adapter cannot read. */
+/** The expression that is read for a column: text if MySQL may store zero datetimes, which its adapter cannot read. */
 export function readOf(
   { sql, provider }: SqlBuilder,
   { existing, kind }: ColumnDefinition,
@@ -64,7 +68,10 @@ export function readOf(
   return isText ? sql`cast(${value} as char)` : value;
 }
 
-/** What a column is sorted by: words by their place in the declaration, which a database may not know. */
+/**
+ * The expression that a column is sorted by. Enum values sort by their position in the declaration, which a database
+ * may not know.
+ */
 export function sortedBy(
   builder: SqlBuilder,
   column: ColumnDefinition,
@@ -88,7 +95,10 @@ const WITHOUT_MICROSECONDS: Readonly<Partial<Record<Provider, Readonly<Record<st
   mysql: { DateTime: (sql, value) => sql`date_sub(${value}, interval microsecond(${value}) % 1000 microsecond)` },
 };
 
-/** What a column is grouped by: what is read of it, where existing tables have datetimes and times of more digits. */
+/**
+ * The expression that a column is grouped by. Digits that are not read are cut off, for datetimes and times of existing
+ * tables.
+ */
 export function groupedBy(
   builder: SqlBuilder,
   column: ColumnDefinition,

@@ -4,22 +4,22 @@ import { pathShape } from "./build-path.ts";
 import { codecOf, jsonOfItems, listForm, listValues } from "./column-codec.ts";
 import { patternOf } from "./patterns.ts";
 
-/** A condition on related records; undefined when all of them meet it for any values. */
+/** The condition of a relation; `ALWAYS` if every related record meets it whatever its values. */
 export function askedOfRelated({ matches }: Related): Condition {
   return isAlways(matches) ? ALWAYS : matches;
 }
 
-/** Whether a condition names its rows by their ids. */
+/** Whether a condition selects its rows by id. */
 export function namesRows(condition: Condition): boolean {
   if (condition.op === "and") return condition.of.some(namesRows);
   return condition.op === "compare" && condition.column.role === "id" && ["eq", "in"].includes(condition.test);
 }
 
 /**
- * Takes a condition apart into what one statement can serve for all conditions of its kind, and the values of this one.
- * @param values Receives the values, in the order in which `buildCondition` asks for slots
- * @param row One that is not stored, with the keys that the condition's relations begin at. @default rows of a table
- * @returns The same text for all conditions that differ in values only; names have no characters that it uses
+ * Splits a condition into its shape, which all conditions with the same statement share, and its values.
+ * @param values receives the values, in the order in which `buildCondition` requests slots
+ * @param row a row that is not stored yet, with the keys of the condition's relations @default rows of a table
+ * @returns the same text for all conditions that differ in values only; names do not contain the characters it uses
  */
 export function conditionShape(
   condition: Condition,
@@ -70,7 +70,7 @@ function compareShape(condition: Compare, provider: Provider, values: unknown[])
   return record === undefined ? `${start},` : `${start}@${conditionShape(record.where, provider, values)},`;
 }
 
-/** A comparison of an id that consists of other columns: the values of each id one after the other. */
+/** The shape of a comparison of a composite id: the values of each id in turn. */
 function partsShape({ column, test, value }: Compare, provider: Provider, values: unknown[]): string {
   const { parts = [] } = column;
   const ids = (test === "in" ? value : [value]) as readonly string[];

@@ -1,14 +1,17 @@
 import { isScaled } from "../tables/column-type.ts";
 import { type CodecOf, converted, types } from "./codec.ts";
 
-/** Databases write as many digits behind the point as the column has. */
+/** Databases return as many decimal places as the column has. */
 export const decimal: CodecOf = (kind) => ({
   ...types("decimal"),
   encode: (value) => converted(kind, value),
   decode: (value) => converted(kind, String(value)),
 });
 
-/** SQLite has no decimals: they are whole numbers of their last digits, or texts in the order of their values. */
+/**
+ * SQLite has no decimals: they are stored as integers in units of the last digit, or as texts that sort like their
+ * values.
+ */
 export const sqliteDecimal: CodecOf = (kind) => {
   const { scale = 0, precision } = kind.column;
   if (precision === undefined) return openText(kind);
@@ -31,7 +34,7 @@ export const sqliteDecimal: CodecOf = (kind) => {
   };
 };
 
-/** MySQL has no decimals without a number of digits. */
+/** MySQL has no decimals without a declared precision. */
 export const mysqlDecimal: CodecOf = (kind) => (kind.column.precision === undefined ? openText(kind) : decimal(kind));
 
 /** A decimal of any length as text that sorts like the number. */
@@ -41,7 +44,7 @@ const openText: CodecOf = (kind) => ({
   decode: (value) => fromOpenText(value as string),
 });
 
-/** Decimals of existing tables of SQLite, which are doubles: as many digits as those have. */
+/** Decimals of existing SQLite tables, which are doubles and have their precision. */
 export const plainDecimal: CodecOf = (kind) => ({
   ...types("float"),
   encode: (value) => Number(converted(kind, value)),
@@ -56,7 +59,10 @@ const NINES: Readonly<Record<string, string>> = Object.fromEntries(
 );
 const complement = (text: string): string => text.replace(/\d/g, (digit) => NINES[digit] as string);
 
-/** A decimal as text that sorts like the number: of one width, and negative ones with each digit taken from nine. */
+/**
+ * Encodes a decimal as text that sorts like the number: padded to one width, with each digit of negative numbers
+ * subtracted from nine.
+ */
 function toOrderedText(decimal: string, width: number): string {
   const isNegative = decimal.startsWith("-");
   const digits = (isNegative ? decimal.slice(1) : decimal).padStart(width, "0");
@@ -69,10 +75,13 @@ function fromOrderedText(text: string): string {
   return `${isNegative ? "-" : ""}${digits}`;
 }
 
-/** Digits of the number of digits before the point. */
+/** The width of the number of integer digits. */
 const LENGTH = 3;
 
-/** The number of digits before the point, and the digits; those of negative ones taken from nine, with a mark behind all others. */
+/**
+ * Encodes the number of integer digits, then the digits. For negative numbers, each digit is subtracted from nine, and
+ * a character that sorts last is appended.
+ */
 function toOpenText(decimal: string): string {
   const isNegative = decimal.startsWith("-");
   const [whole = "", part] = (isNegative ? decimal.slice(1) : decimal).split(".");

@@ -1,7 +1,7 @@
 import type { Provider } from "../../../entity/index.ts";
 import type { Compare } from "../../../gate/index.ts";
 
-/** The signs of comparisons; those without one are searches. */
+/** The operators of comparisons; tests without one are searches. */
 export const SIGNS: Readonly<Partial<Record<Compare["test"], string>>> = {
   eq: "=",
   gt: ">",
@@ -10,14 +10,14 @@ export const SIGNS: Readonly<Partial<Record<Compare["test"], string>>> = {
   lte: "<=",
 };
 
-/** Text between wildcards; the escape character is what `LIKE` has in `buildCondition`. */
+/** Text between wildcards; the escape character is the one that `buildCondition` uses. */
 const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
   like: (text) => `%${text}%`,
   starts: (text) => `${text}%`,
   ends: (text) => `%${text}`,
 };
 
-/** The pattern of `LIKE` for a search; undefined for another comparison. */
+/** The `LIKE` pattern of a search; undefined for other tests. */
 export function patternOf({ test, value }: Compare, provider: Provider): string | undefined {
   const pattern = PATTERNS[test];
   if (pattern === undefined) return undefined;

@@ -2,9 +2,9 @@ import type { ArgType } from "@prisma/driver-adapter-utils";
 import type { Kysely, Sql } from "kysely";
 import type { ColumnDefinition, Provider } from "../../../entity/index.ts";
 
-/** A place for a value in a statement that is compiled before there are values. */
+/** A placeholder for a value in a statement that is compiled without values. */
 export class Slot {
-  /** Which of the operation's values goes here. */
+  /** The index of the value among the operation's values. */
   readonly index: number;
   readonly type: ArgType;
 
@@ -17,12 +17,12 @@ export class Slot {
 /** The type of a number of rows. */
 export const WHOLE_NUMBER: ArgType = Object.freeze({ scalarType: "int", arity: "scalar" });
 
-/** What stands for the values of a condition, in their order. */
+/** Makes placeholders for the values of a condition, in order. */
 export interface Places {
   next(type: ArgType): unknown;
 }
 
-/** Gives out the slots of one statement, in the order in which `Values` collects what goes into them. */
+/** Makes the slots of one statement, in the order in which its values are collected. */
 export class Slots implements Places {
   #count = 0;
 
@@ -31,16 +31,16 @@ export class Slots implements Places {
   }
 }
 
-/** Collations that distinguish "a", "A" and "a ": MariaDB's, and that of MySQL 8. */
+/** Collations that distinguish "a", "A" and "a ": MariaDB's, and MySQL 8's. */
 export const EXACT_COLLATIONS = ["utf8mb4_nopad_bin", "utf8mb4_0900_bin"] as const;
 export type ExactCollation = (typeof EXACT_COLLATIONS)[number];
 
-/** The collation of a server, by its version. */
+/** The exact collation of a server, by its version. */
 export function exactCollation(version: unknown): ExactCollation {
   return /MariaDB/i.test(String(version)) ? EXACT_COLLATIONS[0] : EXACT_COLLATIONS[1];
 }
 
-/** Tables by name, which are known when the app starts. */
+/** Tables by name, which are only known at run time. */
 export type Tables = Record<string, Record<string, unknown>>;
 
 /** The query builder. */
@@ -48,17 +48,17 @@ export interface SqlBuilder {
   readonly provider: Provider;
   readonly db: Kysely<Tables>;
   readonly sql: Sql;
-  /** MySQL only: how text is compared. */
+  /** MySQL only: the collation that compares text exactly. */
   readonly collation: ExactCollation | undefined;
-  /** Columns that compare text inexactly, or may do so: statements say the collation. */
+  /** Columns that may compare text inexactly: statements state the collation for them. */
   readonly inexact: ReadonlySet<ColumnDefinition>;
 }
 
 /**
- * The query builder. Kysely is loaded here, because apps without a database need not wait for it.
- * @param schema Schema of the tables. @default the connection's
- * @param collation MySQL only: how text is compared
- * @param inexact columns that do not compare so by themselves
+ * Makes the query builder. Kysely is loaded lazily, so that apps without a database do not wait for it.
+ * @param schema the schema of the tables @default the connection's
+ * @param collation MySQL only: the collation that compares text exactly
+ * @param inexact columns that may compare text inexactly
  */
 export async function createSqlBuilder(
   provider: Provider,

@@ -1,4 +1,4 @@
-// All that is used of Kysely, by name: the rest of it, which runs statements, is then left out of the compiled package.
+// Imports from Kysely by name, so that the rest of it, which runs statements, is not part of the compiled package.
 import {
   DummyDriver,
   Kysely,
@@ -30,7 +30,7 @@ function dialectOf(provider: Provider): KyselyDialect {
   };
 }
 
-/** Kysely, for writing statements only; it never sees a database. */
+/** Kysely, for writing statements only; it never connects to a database. */
 export function createStatementWriter<TTables>(provider: Provider) {
   return { db: new Kysely<TTables>({ dialect: dialectOf(provider) }), sql };
 }

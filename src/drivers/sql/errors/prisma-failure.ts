@@ -1,19 +1,19 @@
 import { KeelsonError } from "../../../entity/index.ts";
 
-/** The facts of a statement that its error may contain. */
+/** The parts of a statement that its error may contain. */
 export interface Subject {
-  /** Name of the entity; absent for what concerns the whole database. */
+  /** The name of the entity; absent for errors of the whole database. */
   readonly model?: string;
   readonly operation: string;
 }
 
-/** Parts of Prisma's errors that hold no values; its messages quote the arguments, passwords included. */
+/** Parts of Prisma's errors that contain no values. Prisma's messages contain the arguments, including passwords. */
 interface Thrown {
   readonly name?: unknown;
   readonly code?: unknown;
   readonly errorCode?: unknown;
   readonly message?: unknown;
-  /** Of an adapter's error that PrismaClient has not wrapped: of SQL sent to the adapter, or of a failed BEGIN. */
+  /** Set for an adapter's error that PrismaClient has not wrapped: of SQL sent to the adapter, or of a failed BEGIN. */
   readonly cause?: unknown;
   readonly meta?: {
     readonly target?: unknown;
@@ -24,27 +24,27 @@ interface Thrown {
 interface AdapterCause {
   readonly kind?: unknown;
   readonly originalCode?: unknown;
-  /** Of Prisma's own adapters for SQLite. */
+  /** Set by Prisma's own adapters for SQLite. */
   readonly extendedCode?: unknown;
   readonly code?: unknown;
   readonly originalMessage?: unknown;
   readonly constraint?: { readonly fields?: unknown; readonly index?: unknown };
 }
 
-/** Which columns a constraint is about: by name, or by the name of its index. */
+/** The columns of a constraint: by name, or by the name of its index. */
 export interface Constraint {
   readonly fields: readonly string[] | undefined;
   readonly index: string | undefined;
 }
 
 /**
- * What is kept of an error from Prisma or from below it: name, codes, model and operation; its message only where it is
- * about the connection, and so quotes no values. It is the `cause` of Keelson errors, for the log.
+ * The safe parts of an error of Prisma or of a layer below: name, code, model and operation. The message is kept only
+ * for connection errors, which contain no values. It is the `cause` of Keelson errors, for the log.
  */
 export class PrismaFailure extends KeelsonError {
   /** The database's own code: an SQLSTATE, or SQLite's number. */
   readonly sqlState: string | undefined;
-  /** What to set, where the failure is a known one. */
+  /** The setting that fixes a known failure. */
   readonly remedy: string | undefined;
 
   constructor(error: unknown, { model, operation }: Subject) {
@@ -64,7 +64,7 @@ export class PrismaFailure extends KeelsonError {
   }
 }
 
-/** The code of a statement of PostgreSQL that was prepared before a migration changed the types that it returns. */
+/** The code for a PostgreSQL statement that was prepared before a migration changed the types of its result. */
 export const STALE_PLAN = "STALE_PLAN";
 
 function isStalePlan(cause: AdapterCause | undefined): boolean {
@@ -81,7 +81,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Codes for adapter errors; Prisma gives every raw statement's failure the same code (P2010). */
+/** Codes for adapter errors; Prisma uses the same code (P2010) for all failed raw statements. */
 const CODES: Readonly<Record<string, string>> = {
   LengthMismatch: "P2000",
   UniqueConstraintViolation: "P2002",
@@ -103,8 +103,8 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 /**
- * MySQL's and MariaDB's numbers for errors that their adapter does not map: a row that others changed or keep locked, a
- * server that goes away, and connections that cannot be had.
+ * MySQL's and MariaDB's numbers of errors that their adapter does not map: a row that others have changed or locked, a
+ * server that shuts down, and unavailable connections.
  */
 const MYSQL_CODES: Readonly<Record<string, string>> = {
   1020: "P2034",
@@ -119,9 +119,9 @@ const MYSQL_CODES: Readonly<Record<string, string>> = {
   45028: "P2024",
 };
 
-/** SQLite's codes for a file that cannot be written: no room on the disk, a disk that fails, a file that is read-only. */
+/** SQLite's codes for a file that cannot be written: a full disk, a failing disk, a read-only file. */
 const SQLITE_CODES: Readonly<Record<number, string>> = { 8: "NO_WRITES", 10: "NO_WRITES", 13: "NO_WRITES" };
-/** The last byte of an extended code is the code itself. */
+/** The mask of the basic result code in an extended one. */
 const SQLITE_CODE = 0xff;
 
 function codeOfKind(cause: AdapterCause | undefined): string | undefined {
@@ -137,30 +137,33 @@ function adapterCauseOf({ name, meta, cause }: Thrown): AdapterCause | undefined
 }
 
 /**
- * SQLSTATEs of failures that are about the connection: it breaks, is refused, is one too many, asks for another database or
- * setting, is ended by the server, or does not know a prepared statement. Their sentences name users, databases and addresses, and no values.
+ * SQLSTATEs of connection failures: it breaks, is refused, exceeds a limit, requests another database or setting, is
+ * closed by the server, or does not know a prepared statement. Their messages contain users, databases and addresses,
+ * but no values.
  */
 const CONNECTION_STATE = /^(08|28|3D|53|57P|26000$|42P05$|42704$|57014$)/;
 const CONNECTION_CODE = /^(ECONN[A-Z]+|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EPIPE|EAI_AGAIN|NO_CONNECTION|P1\d{3})$/;
 
-/** The server's or the network's text for a connection failure. */
+/** The server's or the network's message of a connection failure. */
 function connectionSentence(thrown: Thrown, code: string, sqlState: string | undefined): string | undefined {
   if (sqlState === undefined ? !CONNECTION_CODE.test(code) : !CONNECTION_STATE.test(sqlState)) return undefined;
-  // Prisma's own messages quote arguments; the messages below do not.
+  // Prisma's own messages contain arguments; the messages below do not.
   const own = text(thrown.name)?.startsWith("Prisma") ? undefined : thrown.message;
   return text(text(adapterCauseOf(thrown)?.originalMessage) ?? own)
     ?.split("\n", 1)[0]
     ?.slice(0, 300);
 }
 
-/** Whether a statement nests more deeply than the database can read: SQLite names it in words only, PostgreSQL has a code. */
+/**
+ * Whether a statement is nested too deeply for the database: SQLite has only a message for it, PostgreSQL has a code.
+ */
 export function isTooDeep(error: unknown): boolean {
   const cause = adapterCauseOf(asThrown(error));
   const said = text(cause?.originalMessage) ?? "";
   return cause?.originalCode === "54001" || /parser stack overflow|Expression tree is too large/i.test(said);
 }
 
-/** What to set where a pooler stands between the app and the server. */
+/** The setting to change if a pooler is between the app and the server. */
 function remedyFor(sqlState: string | undefined, said = ""): string | undefined {
   if (/unsupported startup parameter|unrecognized configuration parameter/i.test(said))
     return "a pooler such as PgBouncer refuses settings that come with a connection; let it ignore them (ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout), or set statementTimeout and idleTransactionTimeout to 0";
@@ -169,28 +172,28 @@ function remedyFor(sqlState: string | undefined, said = ""): string | undefined 
   return undefined;
 }
 
-/** Messages of the pool and its connections, without a code, when there is no connection. */
+/** Messages of the pool and its connections, without a code, when no connection is available. */
 const NO_CONNECTION =
   /timeout exceeded when trying to connect|Query read timeout|Connection terminated|not queryable|after calling end/;
 
-/** Failures without a code: a panic of Prisma's query compiler, and connections that are not there. */
+/** Failures without a code: a panic of Prisma's query compiler, and missing connections. */
 function plainFailure({ name, message }: Thrown): string | undefined {
   if (name === "PrismaClientRustPanicError") return "PANIC";
   return NO_CONNECTION.test(String(message)) ? "NO_CONNECTION" : undefined;
 }
 
-/** Whether SQLite says that another connection is writing. */
+/** Whether SQLite reports that another connection is writing. */
 export function isSqliteBusy(error: unknown): boolean {
   return codeOfKind(adapterCauseOf(asThrown(error))) === "P1008";
 }
 
-/** Whether Prisma gave up waiting for a connection to begin a transaction on. */
+/** Whether Prisma timed out waiting for a connection to begin a transaction. */
 export function isTransactionStartTimeout(error: unknown): boolean {
   const { code, message } = asThrown(error);
   return code === "P2028" && /Unable to start a transaction in the given time/.test(String(message));
 }
 
-/** The constraint that an error names, if it does. */
+/** The constraint that an error names, if any. */
 export function constraintOf(error: unknown): Constraint {
   const thrown = asThrown(error);
   const constraint = adapterCauseOf(thrown)?.constraint;

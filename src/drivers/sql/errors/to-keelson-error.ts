@@ -19,8 +19,8 @@ import {
 } from "./prisma-failure.ts";
 
 /**
- * Turns a Prisma error into a Keelson error that repeats nothing of its text: no message, no argument, no SQL.
- * @param statement what failed; its `operation` decides what a broken reference means
+ * Converts a Prisma error into a Keelson error that contains no message, argument or SQL of the original.
+ * @param statement the failed statement; its `operation` decides the meaning of a broken reference
  */
 export function toKeelsonError(error: unknown, statement: Subject, model?: EntityModel): Error {
   if (isKeelsonError(error)) return error;
@@ -37,10 +37,10 @@ export function toKeelsonError(error: unknown, statement: Subject, model?: Entit
   }
   if (sqlState === "54000")
     return new ValidationFailedError({ _: "a value is too long for its index" }, undefined, { cause });
-  // Columns of tables that were there before may hold fewer numbers than their kind: smallint, real.
+  // Columns of existing tables may have a smaller range than their kind: smallint, real.
   if (sqlState === "22003") return new BadRequestError("A number is out of the range of its column", { cause });
   if (isTooDeep(error)) return new BadRequestError("The conditions are nested too deeply for the database", { cause });
-  // Databases have lists of time zones of their own.
+  // Each database has its own list of time zones.
   if (sqlState === "22023" && statement.operation === "aggregate")
     return new BadRequestError("The database does not know the time zone", { cause });
   if (code === "P2034") return new ConflictError("Others are changing the same records; try again", { cause });
@@ -52,9 +52,7 @@ export function toKeelsonError(error: unknown, statement: Subject, model?: Entit
   return new DatabaseError(undefined, { cause });
 }
 
-/**
- * Errors of a database that is unavailable, or that takes no writes at the moment: Prisma's codes, Node's, SQLSTATEs.
- */
+/** Errors of a database that is unavailable, or temporarily read-only: Prisma's codes, Node's, SQLSTATEs. */
 const UNAVAILABLE = new Set(
   "P1001 P1002 P1008 P1017 P2024 P2037 STALE_PLAN NO_CONNECTION ECONNREFUSED ECONNRESET ETIMEDOUT ENOTFOUND EHOSTUNREACH EPIPE EAI_AGAIN NO_WRITES 25006 25P03 57014 57P01 57P02 57P03".split(
     " ",
@@ -67,7 +65,7 @@ function isUnavailable(code: string, sqlState = ""): boolean {
   return UNAVAILABLE.has(code) || UNAVAILABLE.has(sqlState) || UNAVAILABLE_CLASS.test(sqlState);
 }
 
-/** The text of a Keelson error about its cause in the database. */
+/** The database failure that caused a Keelson error, if any. */
 export function failureBehind(error: unknown): PrismaFailure | undefined {
   return error instanceof Error && error.cause instanceof PrismaFailure ? error.cause : undefined;
 }
@@ -80,7 +78,9 @@ export function danglingReference(names: readonly string[], cause?: unknown): Va
   });
 }
 
-/** An index name as some databases report it: `"post_slug_key"`, `post.post_slug_key`. */
+/**
+ * Strips quotes and the table from an index name, as some databases report it: `"post_slug_key"`, `post.post_slug_key`.
+ */
 function bareName(index: string): string {
   return index.replace(/"/g, "").split(".").at(-1) as string;
 }
@@ -110,16 +110,16 @@ function foreignKeys(entity: AnyEntity, { fields, index }: Constraint): readonly
   return found === undefined ? [] : [found.name];
 }
 
-/** Rows that are written, and a way to look for those they refer to. */
+/** Written rows, and a function that looks up the records they refer to. */
 interface WrittenRows {
   readonly model: EntityModel;
   readonly entity: AnyEntity;
   readonly rows: readonly (Row | ReadonlyMap<string, unknown>)[];
-  /** How many records with these ids there are. */
+  /** Counts the records with these ids. */
   count(target: AnyEntity, ids: readonly unknown[]): Promise<number>;
 }
 
-/** SQLite does not report which reference of a row is dangling; looking up the records shows it. */
+/** Adds the dangling references to an error by looking up the records, since SQLite does not report them. */
 export async function namingDangling<T>(written: WrittenRows, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -20,7 +20,7 @@ import { aggregateQuery, type Extent, extentOf } from "../statement/aggregate-qu
 import type { SqlConnection, SqlSession } from "../statement/sql-connection.ts";
 import { isScaled } from "../tables/column-type.ts";
 
-/** Groups that the database computes, as far as it can. */
+/** Computes groups, as far as possible in the database. */
 export async function aggregateRows(session: SqlSession, execute: Execute, given: Aggregate): Promise<Row[]> {
   const open = session.connection();
   const entity = open.entityOf(given.entity);
@@ -47,7 +47,10 @@ export async function aggregateRows(session: SqlSession, execute: Execute, given
   return fold.rows();
 }
 
-/** Decimals that are texts or doubles cannot be added up; and ids of several columns are no column. */
+/**
+ * Whether the database can compute the aggregate: not for decimals stored as texts or doubles, nor for composite ids,
+ * which are not a column.
+ */
 function canCompute(provider: Provider, { groups, measures }: Aggregate): boolean {
   const all = [...groups, ...measures].flatMap(({ column }) => (column === undefined ? [] : [column]));
   if (all.some(({ parts }) => parts !== undefined)) return false;
@@ -86,7 +89,7 @@ function keyReader(
 function partReader(open: SqlConnection, { of, column }: Measure): (value: unknown, count: unknown) => Part {
   if (column === undefined) return (_, count) => ({ count: Number(count), sum: 0, extreme: undefined });
   const { words } = column.kind.column;
-  // Words come as their places.
+  // Enum values are returned as their positions.
   const read = words === undefined ? valueReader(open, column) : (place: unknown) => words[Number(place)] ?? null;
   const isExtreme = of === "min" || of === "max";
   const sum = sumReader(open.dialect.provider, column);
@@ -97,7 +100,7 @@ function partReader(open: SqlConnection, { of, column }: Measure): (value: unkno
   });
 }
 
-/** Sums of decimals are read in units of their last digit: SQLite has them so, and both halves of a sum by themselves. */
+/** Reads sums of decimals in units of their last digit. SQLite returns both halves of a sum separately. */
 function sumReader(provider: Provider, column: ColumnDefinition): (value: unknown) => number | bigint {
   const { scalar } = column.kind.column;
   if (scalar !== "BigInt" && scalar !== "Decimal") return Number;

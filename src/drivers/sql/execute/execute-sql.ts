@@ -24,8 +24,8 @@ import { countRows, sqlFind } from "./sql-reads.ts";
 import { deleteRows, insertRow, insertRows, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
 
 /**
- * Runs statements in SQL. Their SQL is written when they are given, with copies of what they hold, so that later changes to
- * it do not matter while they wait for their turn.
+ * Runs statements in SQL. The SQL is written when a statement is submitted, with copies of its data, so that later
+ * changes to it have no effect while the statement waits for its turn.
  */
 export function sqlExecutor(session: SqlSession, transaction: DriverPort["transaction"], fast: Fast): Execute {
   const find = sqlFind(session, fast);
@@ -90,10 +90,10 @@ function writtenOne(row: Row | null): Written {
   return row === null ? { count: 0, rows: [] } : { count: 1, rows: [row] };
 }
 
-/** Pairs of one INSERT. */
+/** Maximum number of pairs in one INSERT. */
 const PAIRS = 1_000;
 
-/** Pairs of a relation, ordered by source, then target. */
+/** Reads pairs of a relation, ordered by source, then target. */
 async function selectLinks(session: SqlSession, statement: FindPairs): Promise<Pair[]> {
   const { relation, ids, where, limit = Number.POSITIVE_INFINITY } = statement;
   const sources = [...new Set(ids)];
@@ -131,7 +131,7 @@ async function addLinks(session: SqlSession, { relation, id, targets }: ChangePa
   }
 }
 
-/** Removes pairs; missing ones are ignored. */
+/** Removes pairs; missing pairs are ignored. */
 async function removeLinks(session: SqlSession, { relation, id, targets }: ChangePairs): Promise<undefined> {
   if (targets.length === 0) return;
   const query = unlinkQuery(session.connection(), relation, id, targets);

@@ -9,19 +9,19 @@ import { printedUniqueKeys } from "../tables/unique-keys.ts";
 
 type Asked = Pick<SqlQueryable, "queryRaw">;
 
-/** Tables, and what they are to fit. */
+/** The tables and the model to compare. */
 interface Fitting {
   readonly model: EntityModel;
   readonly provider: Provider;
-  /** That of PostgreSQL. */
+  /** The schema in PostgreSQL. */
   readonly schema?: string | undefined;
 }
 
 /**
- * Reads the tables, and returns the problems that keep an app from working on them, a sentence each with the remedy.
- * Unknown tables, columns and indexes, wider types and other defaults are not problems: a later version may have made
- * them.
- * @param withKeys whether unique indexes and foreign keys are looked at, too; not on MySQL
+ * Reads the tables and returns the problems that prevent an app from working with them, one sentence each with the
+ * remedy. Unknown tables, columns and indexes, wider types and different defaults are not problems: a later version may
+ * have made them.
+ * @param withKeys whether to check unique indexes and foreign keys, too; ignored on MySQL
  * @throws DatabaseUnavailableError
  */
 export async function findMisfits(
@@ -55,7 +55,7 @@ async function ask(client: Asked, sql: string, schema: string | undefined): Prom
   }
 }
 
-// Rows of: table, column, name of the index, 1 where it is over some of the rows only.
+// Rows of: table, column, name of the index, 1 for a partial index.
 const UNIQUE = {
   sqlite: `SELECT m.name, c.name, i.name, i.partial
     FROM sqlite_master m JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) c
@@ -91,11 +91,11 @@ async function readKeys(client: Asked, provider: keyof typeof UNIQUE, schema: st
   return { unique, partial, references: new Set(references.map(([from, column, to]) => `${from}.${column}>${to}`)) };
 }
 
-/** What tables promise besides the types of their columns. */
+/** The constraints of the tables. */
 interface Keys {
-  /** Unique indexes over all rows: `table(a,b)`, the columns in the order of the alphabet. */
+  /** Unique indexes over all rows: `table(a,b)`, the columns in alphabetical order. */
   readonly unique: ReadonlySet<string>;
-  /** The same over some of the rows. */
+  /** Partial unique indexes. */
   readonly partial: ReadonlySet<string>;
   /** Foreign keys: `table.column>target`. */
   readonly references: ReadonlySet<string>;
@@ -106,13 +106,13 @@ interface Described {
   readonly name: string;
   /** PostgreSQL's. @default the connection's */
   readonly schema: string | undefined;
-  /** Whether it was there before the app: then its keys are its own business. */
+  /** Whether the table existed before the app; its keys are then not checked. */
   readonly existing: boolean;
-  /** Whether rows are only read. */
+  /** Whether the entity is read-only. */
   readonly readOnly: boolean;
   readonly columns: readonly (readonly [string, ColumnDefinition])[];
   readonly unique: readonly (readonly string[])[];
-  /** Uniqueness among live records only. */
+  /** Whether unique indexes cover live records only. */
   readonly isPartial: boolean;
   readonly references: readonly (readonly [column: string, target: string])[];
 }
@@ -156,7 +156,7 @@ function describeLinks(model: EntityModel): Described[] {
   });
 }
 
-/** The field that suits a column; empty for types without a field. */
+/** The field kinds for column types; empty for types without a field. */
 const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^bigint/, "bigint"],
   [/int|serial/, "int"],
@@ -171,7 +171,7 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/char|text/, "string"],
 ];
 
-/** What to do about a table that is not the app's to change. */
+/** The remedy for a table that the app does not manage. */
 const IMPORT = "`keelson import` shows what the entity would be now";
 
 function typeSentence(
@@ -188,7 +188,7 @@ function typeSentence(
   return `${at} has the type ${type || "(none)"}, and ${expected} is expected; ${remedies.filter(Boolean).join(", ")}`;
 }
 
-/** Names as the database compares them: only PostgreSQL is case-sensitive everywhere. */
+/** Normalizes names like the database: only PostgreSQL is always case-sensitive. */
 function folded(name: string, provider: Provider): string {
   return provider === "postgresql" ? name : name.toLowerCase();
 }

@@ -15,9 +15,9 @@ import { type Encoded, updateQuery } from "../statement/write-queries.ts";
 import { linkRelations } from "../tables/link-table.ts";
 
 /**
- * Locks a record and reads it. A statement that waited for the lock sees related records as they were before, so
- * conditions on these are checked once the record is locked, and with it what a deletion would wait for. SQLite has one
- * writer and no lock statement: an update that changes nothing takes the lock.
+ * Locks a record and reads it. A statement that waited for the lock sees related records as they were before the wait,
+ * so conditions on them are checked after the record is locked, together with everything that a deletion would wait
+ * for. SQLite has one writer and no lock statement: an update without effect takes the lock.
  */
 export function lockRow(
   session: SqlSession,
@@ -46,7 +46,7 @@ function idOf({ columns }: AnyEntity): ColumnDefinition {
   return columns.id as ColumnDefinition;
 }
 
-/** A change of a row with this id that changes nothing. */
+/** An update without effect on the row with this id. */
 function unchanged(entity: AnyEntity, id: string): Encoded {
   const own = idOf(entity);
   const [column = own] = own.parts ?? [];
@@ -54,14 +54,16 @@ function unchanged(entity: AnyEntity, id: string): Encoded {
   return new Map([[column.name, codecOf("sqlite", column).encode(value)]]);
 }
 
-/** Records that one statement locks. */
+/** Maximum number of records locked by one statement. */
 const PORTION = 1_000;
 
-/** Locks what the database looks at, changes or deletes when it deletes records: those that refer to them, and their pairs. */
+/**
+ * Locks the records that a deletion reads, changes or deletes: those that refer to the deleted ones, and their pairs.
+ */
 class DeletionLocks {
   readonly #open: SqlConnection;
   readonly #client: SqlQueryable;
-  /** Records may refer to each other. */
+  /** Locked records, since records may refer to each other. */
   readonly #known = new Set<string>();
 
   constructor(open: SqlConnection, client: SqlQueryable) {
@@ -69,7 +71,7 @@ class DeletionLocks {
     this.#client = client;
   }
 
-  /** @param ids of records that are locked: no others come to refer to them */
+  /** @param ids the ids of locked records, which no further records can refer to */
   async lock(entity: AnyEntity, ids: readonly string[]): Promise<void> {
     const { model } = this.#open;
     for (const relation of linkRelations(model))
@@ -83,7 +85,7 @@ class DeletionLocks {
     const selection = selectionOf(this.#open, source, { select: ["id"] });
     const order = orderOf(source, undefined);
     const refers = compare(source.columns[foreignKey as string] as ColumnDefinition, "in", ids);
-    // One that stands against the deletion is enough.
+    // One record that prevents the deletion is enough.
     const limit = onDelete === "restrict" ? 1 : PORTION;
     for (let condition = refers; ; ) {
       const query = selectQuery(this.#open, source, selection, { condition, order, limit, lock: "delete" });

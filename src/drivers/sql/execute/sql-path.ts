@@ -16,7 +16,7 @@ import { type SqlConnection, WRITTEN_ANEW } from "../statement/sql-connection.ts
 import { tableOf } from "../tables/table-names.ts";
 import { sqlExecutor } from "./execute-sql.ts";
 
-/** Statements in SQL, straight to Prisma's driver adapter. */
+/** Statements in SQL, sent directly to Prisma's driver adapter. */
 export type SqlPath = Path<SqlQueryable, SqlDriverAdapter, SqlConnection>;
 
 export function sqlPath(fast: Fast): SqlPath {
@@ -29,10 +29,12 @@ export function sqlPath(fast: Fast): SqlPath {
   } satisfies SqlPath);
 }
 
-/** The schema of PostgreSQL's tables where the adapter does not name one; on other databases the connection decides. */
+/**
+ * The schema of PostgreSQL's tables if the adapter does not name one; on other databases the connection determines it.
+ */
 const DEFAULT_SCHEMA = "public";
 
-/** Columns that compare text by a collation of their own, as table and column. */
+/** Columns with their own collation, as table and column. */
 const INEXACT = {
   mysql: `select concat(TABLE_NAME, '.', COLUMN_NAME) from information_schema.COLUMNS where TABLE_SCHEMA = database()
     and COLLATION_NAME is not null and COLLATION_NAME not in ('${EXACT_COLLATIONS.join("', '")}')`,
@@ -42,15 +44,15 @@ const INEXACT = {
     where a.attnum > 0 and (t.typname = 'citext' or not l.collisdeterministic)`,
 };
 
-/** How text is compared exactly, and the columns that do not by themselves. */
+/** The collation that compares text exactly, and the columns that need it. */
 interface Comparing {
   readonly collation?: ExactCollation | undefined;
   readonly inexact?: ReadonlySet<ColumnDefinition>;
 }
 
 /**
- * Looks up which columns compare text inexactly: any of MySQL, and those of existing tables elsewhere. SQLite does not say which, so it
- * may be all of them.
+ * Finds the columns that may compare text inexactly: any column of MySQL, and those of existing tables elsewhere.
+ * SQLite does not report collations, so all columns of existing tables count.
  */
 async function comparingIn(
   client: SqlDriverAdapter,

@@ -21,7 +21,7 @@ import { lockRow } from "./lock-row.ts";
 
 /** Reads records in a session. */
 export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promise<Row[]> {
-  // A transaction has one connection, and rows that are identified by id need it.
+  // Not in a transaction, which has one connection and needs its rows read there.
   const oneById = fast.sharedReads && !session.inTransaction ? sharedReads(session) : undefined;
 
   return (find) => {
@@ -60,7 +60,7 @@ interface ListRead {
   readonly wanted: RowsWanted;
 }
 
-/** The rows of a list of which not all fit. */
+/** Reads the rows of a list that fit, when not all of them do. */
 async function whatFits(
   client: SqlQueryable,
   { open, entity, selection, wanted }: ListRead,
@@ -76,7 +76,7 @@ async function whatFits(
   );
 }
 
-/** How many records match. */
+/** Counts the matching records. */
 export function countRows(
   session: SqlSession,
   entity: AnyEntity,

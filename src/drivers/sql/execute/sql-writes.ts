@@ -13,15 +13,15 @@ import type { NamedQuery, SqlSession } from "../statement/sql-connection.ts";
 import { deleteQuery, type Encoded, insertQuery, insertWhereQuery, updateQuery } from "../statement/write-queries.ts";
 import { countRows } from "./sql-reads.ts";
 
-/** Milliseconds for one statement that changes a row and the read of it. */
+/** Timeout in milliseconds for a statement that changes a row and the read of the row. */
 const ROW_TRANSACTION_MS = 30_000;
-/** Rows of one INSERT, and its parameters; few enough for any database. */
+/** Maximum number of rows and parameters in one INSERT, within the limits of any database. */
 const INSERT_ROWS = 500;
 const INSERT_PARAMETERS = 30_000;
 
 /**
  * Stores a row and returns it; null when a condition does not hold.
- * @param condition What has to hold without the row. @default nothing
+ * @param condition a condition on the database without the row @default no condition
  */
 export function insertRow(
   session: SqlSession,
@@ -44,7 +44,7 @@ export function insertRow(
   return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string | undefined });
 }
 
-/** Changes the one row that matches, and returns it: one UPDATE with the whole condition. */
+/** Updates the matching row and returns it, with one UPDATE that contains the whole condition. */
 export function updateRow(
   session: SqlSession,
   shared: SharedWrites | undefined,
@@ -73,19 +73,19 @@ interface RowWrite {
   readonly operation: "insert" | "update";
   readonly query: NamedQuery;
   readonly data: Row;
-  /** Undefined for a new row whose id the database makes. */
+  /** Undefined for a new row whose id the database generates. */
   readonly id: string | undefined;
 }
 
-/** The id that MySQL has given the last row of its connection. */
+/** The id that MySQL generated for the last row of this connection. */
 async function lastId(client: SqlQueryable): Promise<string> {
   const { rows } = await client.queryRaw({ sql: "SELECT LAST_INSERT_ID()", args: [], argTypes: [] });
   return String(rows[0]?.[0]);
 }
 
 /**
- * Runs a statement that writes one row, and returns the row; null when it wrote nothing. Where a statement returns no
- * rows, the row stays locked until it is read, so that it is what the statement wrote.
+ * Runs a statement that writes one row, and returns the row; null when it wrote nothing. If statements do not return
+ * rows, the row stays locked until it is read, so that the result is the row as written.
  */
 function writeRow(
   session: SqlSession,
@@ -111,7 +111,7 @@ function firstOf(selection: Selection, { rows: [values] }: Rows): Row | null {
   return values === undefined ? null : selection.decode(values, 0);
 }
 
-/** Rows as they travel, in portions with the same columns that are few enough for a statement. */
+/** Encodes rows and splits them into portions with the same columns that fit into one statement. */
 export function portionsOf(session: SqlSession, entity: AnyEntity, rows: readonly Row[]): readonly Encoded[][] {
   const { dialect } = session.connection();
   const alike = new Map<string, Encoded[]>();
@@ -131,7 +131,7 @@ export function portionsOf(session: SqlSession, entity: AnyEntity, rows: readonl
   });
 }
 
-/** Stores rows, one portion after the other. */
+/** Stores rows, portion by portion. */
 export async function insertRows(
   session: SqlSession,
   entity: AnyEntity,
@@ -147,7 +147,7 @@ export async function insertRows(
   return count;
 }
 
-/** Changes the rows that match; returns how many. */
+/** Updates the matching rows; returns their number. */
 export function updateRows(session: SqlSession, entity: AnyEntity, condition: Condition, data: Row): Promise<number> {
   const open = session.connection();
   const given = encodeRow(entity, data, open.dialect);
@@ -160,7 +160,7 @@ export function updateRows(session: SqlSession, entity: AnyEntity, condition: Co
   return naming(session, entity, [data], () => session.write(statement, (client) => client.executeRaw(query)));
 }
 
-/** Deletes the rows that match; returns how many. */
+/** Deletes the matching rows; returns their number. */
 export function deleteRows(session: SqlSession, entity: AnyEntity, condition: Condition): Promise<number> {
   const query = deleteQuery(session.connection(), entity, condition);
   return session.write({ model: entity.name, operation: "delete" }, (client) => client.executeRaw(query));
@@ -178,7 +178,7 @@ function naming<T>(
   return namingDangling({ model: open.model, entity, rows, count }, work);
 }
 
-/** Submitted values as they travel to the database: copies. @throws as `givenColumns` */
+/** Encodes submitted values for the database; the results are copies. @throws as `givenColumns` */
 function encodeRow(entity: AnyEntity, data: Row, dialect: Dialect): Map<string, unknown> {
   const encoded = new Map<string, unknown>();
   for (const column of givenColumns(entity, data, dialect)) {
@@ -189,7 +189,7 @@ function encodeRow(entity: AnyEntity, data: Row, dialect: Dialect): Map<string, 
   return encoded;
 }
 
-/** The same for a new record. Datetimes of its creation that are absent are set here, as databases write them differently. */
+/** Encodes a new record. Missing creation and update times are set here, as databases write them differently. */
 function encodeNewRow(entity: AnyEntity, data: Row, dialect: Dialect): Encoded {
   const encoded = encodeRow(entity, data, dialect);
   for (const [name, column] of Object.entries(entity.columns))

@@ -9,21 +9,21 @@ import { type Along, type Selection, type SelectWriter, selectionOf } from "../s
 import type { SqlConnection } from "../statement/sql-connection.ts";
 import { sourceOf, storedName } from "../tables/table-names.ts";
 
-/** Records that are read along. */
+/** Related records that a list reads. */
 interface Joined {
   readonly relation: ResolvedRelation;
   readonly selection: Selection;
-  /** Their condition. */
+  /** The condition on the related records. */
   readonly condition: Condition;
 }
 
-/** Records that a list reads along, and how they are found in its rows. */
+/** The related records that a list reads, and a function that finds them in its rows. */
 interface Joins extends Along {
-  /** @param selection that of the list */
+  /** @param selection the selection of the list */
   rowsOf(selection: Selection, rows: Rows): Row[];
 }
 
-/** One related record for each row, or null where it does not meet the condition. */
+/** Reads one related record for each row, or null when it does not meet the condition. */
 export function joinsOf(open: SqlConnection, joins: readonly JoinedFind[], textMoments: boolean | undefined): Joins {
   const joined = joins.map(({ relation, where }): Joined => {
     const selection = selectionOf(open, open.entityOf(relation.target), { textMoments });
@@ -50,7 +50,7 @@ function addJoin(
   index: number,
 ): SelectWriter {
   const { sql } = builder;
-  // A prefix that names of entities, their tables and conditions never have.
+  // Names of entities, tables and conditions never have this prefix.
   const near = `_j${index}`;
   const { source, target, foreignKey } = relation;
   const key = storedName(source, foreignKey as string);

@@ -3,20 +3,20 @@ import { LRUCache } from "lru-cache";
 import type { Selection, Selections } from "../statement/select-query.ts";
 import { type Statement, type Statements, toStatement } from "../statement/sql-connection.ts";
 
-/** Statements that are kept; an app has a few dozen, and callers can make up more. */
+/** Maximum number of cached statements; an app has a few dozen, but callers can cause more. */
 const MAX_STATEMENTS = 1_000;
-/** Prepared statements stay in the memory of each connection of the server, so they are not for every text. */
+/** Maximum number of named statements: prepared statements use memory on the server for each connection. */
 const MAX_NAMES = 500;
-/** Selections that are kept; callers can make up more. */
+/** Maximum number of cached selections; callers can cause any number. */
 const MAX_SELECTIONS = 1_000;
 
-/** Statements by shape: each is written once. */
+/** Caches statements by shape, so that each is written once. */
 export class KeptStatements implements Statements {
   readonly #statements = new LRUCache<string, Statement>({ max: MAX_STATEMENTS });
   readonly #maxNames: number;
   #names = 0;
 
-  /** @param named whether they have names, by which a server can prepare them */
+  /** @param named whether statements get names, so that a server can prepare them */
   constructor(named: boolean) {
     this.#maxNames = named ? MAX_NAMES : 0;
   }
@@ -32,7 +32,7 @@ export class KeptStatements implements Statements {
   }
 }
 
-/** Selections by entity and columns: each is worked out once. */
+/** Caches selections by entity and columns. */
 export function keptSelections(): Selections {
   const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });
   return {

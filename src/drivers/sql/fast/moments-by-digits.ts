@@ -3,15 +3,17 @@ import { endOfMoment, FRACTION } from "./text-moments.ts";
 
 /** The code of "0". */
 const ZERO = 48;
-/** Before this year `Date.UTC` adds 1900. */
+/** `Date.UTC` adds 1900 to earlier years. */
 const FIRST_PLAIN_YEAR = 100;
 
-/** Two digits of a text as a number; NaN or out of range for anything else. */
+/** Reads two digits of a text as a number; NaN or out of range for other characters. */
 function pair(text: string, index: number): number {
   return (text.charCodeAt(index) - ZERO) * 10 + text.charCodeAt(index + 1) - ZERO;
 }
 
-/** The milliseconds of a text whose seconds end at 19; databases leave out zeros at the end. @param end Where they end */
+/**
+ * The milliseconds of a text whose seconds end at 19; databases omit trailing zeros. @param end the end of the fraction
+ */
 function fraction(text: string, end: number): number {
   switch (end) {
     case FRACTION - 1:
@@ -27,7 +29,7 @@ function fraction(text: string, end: number): number {
   }
 }
 
-/** A datetime from the text of a database or its adapter. */
+/** Parses a datetime from the text of a database or its adapter. */
 export function momentsByDigits(value: unknown): Date | null {
   if (typeof value !== "string") return plainMoment(value);
   const end = endOfMoment(value);

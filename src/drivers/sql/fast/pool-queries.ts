@@ -6,11 +6,11 @@ import { poolTransaction } from "./pool-transaction.ts";
 import { BOOLEAN, isTrue, PreparedQuery } from "./prepared-query.ts";
 
 interface PoolOptions {
-  /** The name that a statement is prepared by; undefined for none. */
+  /** Returns the name to prepare a statement with; undefined for unprepared statements. */
   readonly nameOf: (query: object) => string | undefined;
-  /** Whether the columns of prepared statements are described once. */
+  /** Whether the columns of prepared statements are described only once. */
   readonly describedOnce: boolean;
-  /** Whether transactions are sent to the pool as well. */
+  /** Whether transactions bypass Prisma's adapter, too. */
   readonly transactions: boolean;
 }
 
@@ -20,15 +20,15 @@ interface Rows {
 
 const same = (text: string): string => text;
 
-/** Leaves every value but Booleans as the server's text: rows are decoded later, where their columns are known. */
+/** Keeps all values but booleans as the server's texts: rows are decoded later, when their columns are known. */
 const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ? isTrue : same) });
 
 /**
- * The adapter, with queries sent straight to its pool, or to the connection that a transaction has of it. For each of them Prisma's adapter would
- * describe columns that are never used, reformat datetimes that are decoded right after, and build a line for its debug
- * log. Errors are still reported in the adapter's own words.
- * @param explain An adapter whose queries fail with an error of the pool
- * @param onLost called when a connection breaks that a transaction has
+ * Wraps the adapter so that queries go directly to its pool, or to the pool connection of a transaction. Prisma's
+ * adapter would, for each query, describe columns that are not used, reformat datetimes that are decoded afterwards,
+ * and build a line for its debug log. Errors are still reported in the adapter's form.
+ * @param explain makes an adapter whose queries fail with an error of the pool
+ * @param onLost called when the connection of a transaction breaks
  */
 export function poolQueries(
   adapter: SqlDriverAdapter,
@@ -45,7 +45,7 @@ export function poolQueries(
     const { sql, args } = query;
     const name = nameOf(query);
     try {
-      // A pool hands out what its client calls back with, whatever the declared types.
+      // A pool returns the result that its client calls back with, whatever the declared types.
       if (describedOnce && name !== undefined)
         return await (pool.query(new PreparedQuery(name, sql, args)) as unknown as Promise<Rows>);
       return await pool.query({ ...(name && { name }), text: sql, values: args, rowMode: "array", types: TYPES });

@@ -2,21 +2,21 @@ import type { SqlQuery, SqlResultSet, Transaction } from "@prisma/driver-adapter
 import type { Pool, PoolClient } from "pg";
 import { PreparedQuery } from "./prepared-query.ts";
 
-/** What a transaction on a pool takes. */
+/** The parts of a transaction on a pool. */
 export interface PoolTransactionParts {
   readonly pool: Pool;
-  /** The name that a statement is prepared by; undefined for none. */
+  /** Returns the name to prepare a statement with; undefined for unprepared statements. */
   readonly nameOf: (query: object) => string | undefined;
   readonly begin: string;
-  /** Throws an error of the pool in the adapter's own words. */
+  /** Throws an error of the pool in the adapter's form. */
   explain(error: unknown, sql: string): Promise<never>;
   /** Called when the connection breaks between two statements. */
   onLost(error: Error): void;
 }
 
 /**
- * A transaction on one connection of a pool. `BEGIN` travels with the first statement: it needs no answer of its own, and a
- * transaction without statements sends nothing.
+ * A transaction on one connection of a pool. `BEGIN` is sent together with the first statement, without waiting for its
+ * result; a transaction without statements sends nothing.
  */
 export async function poolTransaction(adapterName: string, parts: PoolTransactionParts): Promise<Transaction> {
   const { pool, onLost } = parts;

@@ -2,46 +2,46 @@ import type { Connection, PoolClient, Submittable } from "pg";
 
 type Value = string | null;
 
-/** What a query brings back. */
+/** The result of a query. */
 export interface Answered {
   readonly rows: Value[][];
-  /** How many rows were found or written. */
+  /** The number of rows found or written. */
   readonly count: number;
 }
 type Done = (error: Error | null, result?: Answered) => void;
 
-/** What PostgreSQL calls the type of Booleans (pg_type.oid), and how it writes them. */
+/** PostgreSQL's type id of booleans (pg_type.oid), and their text format. */
 export const BOOLEAN = 16;
 export const isTrue = (text: string | null): boolean => text === "t";
 
-/** The name of a statement that is not kept. */
+/** The name of an unprepared statement. */
 const UNNAMED = "";
 
-/** Which columns of the statements that a connection has prepared are Booleans; they stay for as long as it lives. */
+/** The boolean columns of the statements that a connection has prepared; valid for the connection's lifetime. */
 const prepared = new WeakMap<Connection, Map<string, readonly number[]>>();
 
 /**
- * A statement, prepared where it has a name, whose rows are the server's texts, but for Booleans. `pg`'s own query copies what it is given,
- * has the columns described for each run, and makes objects of the descriptions; here the columns are described once
- * per connection.
+ * A statement, prepared if it has a name, whose rows contain the server's texts, except for booleans. `pg`'s own query
+ * copies its input, requests a description of the columns for each run, and makes objects of the descriptions. Here the
+ * columns are described once per connection.
  */
 export class PreparedQuery implements Submittable {
-  /** `pg` prepares statements of the same name for its own queries. */
+  /** Differs from the names that `pg` uses for its own queries. */
   readonly #name: string;
   readonly text: string;
   readonly #values: readonly unknown[];
-  /** A command that travels with the statement and runs before it. */
+  /** A command that is sent with the statement and runs before it. */
   #before: string | undefined;
   #rows: Value[][] = [];
   #count = 0;
-  /** Those of its columns that are Booleans, once that is known. */
+  /** The boolean columns, once they are known. */
   #booleans: readonly number[] | undefined;
   #isKnown = false;
-  /** Set by the client that it is given to. */
+  /** Set by the client that runs it. */
   callback: Done | undefined;
 
   /**
-   * @param name undefined for a statement that is not kept
+   * @param name undefined for an unprepared statement
    * @param before a command without values that runs first, such as `BEGIN`
    */
   constructor(name: string | undefined, text: string, values: readonly unknown[], before?: string) {
@@ -51,7 +51,7 @@ export class PreparedQuery implements Submittable {
     this.#before = before;
   }
 
-  /** Runs on a connection that is taken from a pool. */
+  /** Runs the statement on a pool connection. */
   sentTo(client: PoolClient): Promise<Answered> {
     return new Promise((resolve, reject) => {
       this.callback = (error, result) => (error === null ? resolve(result as Answered) : reject(error));
@@ -71,7 +71,7 @@ export class PreparedQuery implements Submittable {
         connection.execute(null, true);
       }
       if (!this.#isKnown) {
-        // It may have been prepared by a run that failed.
+        // A failed run may have prepared it.
         if (name !== UNNAMED) connection.close({ type: "S", name }, true);
         connection.parse({ name, text: this.text, types: [] }, true);
       }
@@ -111,12 +111,12 @@ export class PreparedQuery implements Submittable {
 
   handleReadyForQuery(): void {
     const rows = this.#rows;
-    this.#rows = []; // the pool keeps the first and the last query of each connection
+    this.#rows = []; // frees the rows: the pool keeps the first and the last query of each connection
     this.callback?.(null, { rows, count: this.#count });
   }
 }
 
-/** A value as PostgreSQL reads it from text; the adapter's codecs leave texts, numbers, Booleans and lists of them. */
+/** Converts a value to PostgreSQL's text format; the codecs return texts, numbers, booleans and lists of these. */
 function toText(value: unknown): Value {
   if (value === null || value === undefined) return null;
   return Array.isArray(value) ? `{${value.map(member).join(",")}}` : String(value);

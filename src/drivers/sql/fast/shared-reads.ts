@@ -4,15 +4,15 @@ import { conditionShape } from "../condition/condition-shape.ts";
 import { rowsOf, type Selection, selectByIdQuery } from "../statement/select-query.ts";
 import type { SqlSession } from "../statement/sql-connection.ts";
 
-/** Reads that can be one statement: the same columns under the same further conditions. */
+/** Reads that can share a statement: the same columns with the same other conditions. */
 interface Group {
   readonly entity: AnyEntity;
   readonly selection: Selection;
-  /** Conditions besides the id. */
+  /** Conditions other than the id. */
   readonly rest: Condition;
 }
 
-/** Reads single records by id, together with other reads of the same turn. */
+/** Reads single records by id, together with other reads of the same event loop turn. */
 export function sharedReads(
   session: SqlSession,
 ): (entity: AnyEntity, selection: Selection, by: ById) => Promise<Row[]> {
@@ -30,7 +30,7 @@ export function sharedReads(
   };
 }
 
-/** A condition split into its single id and the rest. */
+/** A condition split into its single id and the remaining conditions. */
 export interface ById {
   readonly id: string;
   readonly rest: Condition;
@@ -41,7 +41,7 @@ function isId(condition: Condition): condition is Compare {
   return condition.column.role === "id" && condition.value !== null;
 }
 
-/** Undefined unless a condition names exactly one id. */
+/** Splits a condition; undefined unless it contains exactly one id. */
 export function byId(condition: Condition): ById | undefined {
   const parts = condition.op === "and" ? condition.of : [condition];
   const ids = parts.filter(isId);
@@ -55,23 +55,23 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Reads of one turn that differ only in the id. */
+/** Reads of one turn that differ in the id only. */
 interface Batch<G> {
   readonly group: G;
   readonly waiting: Waiting[];
 }
 
-/** Statements with hundreds of parameters gain nothing over two of them. */
+/** Maximum number of reads in one statement; larger statements are not faster than two of this size. */
 const MAX_BATCH = 64;
 
-// Taken once: a test's fake clock must not stop the database.
+// Saved here, so that a fake clock in tests does not stop the database.
 const soon = setImmediate;
 
 /**
- * Joins the reads by id of one turn of the event loop into one statement: most of what a read costs is per statement. A
- * single read waits only for the end of the turn.
- * @param load Reads the records of a group by their ids
- * @returns A reader, of the record or of no record: reads with the same key are of the same group
+ * Combines the reads by id of one turn of the event loop into one statement, since most of a read's cost is per
+ * statement. A single read only waits for the end of the turn.
+ * @param load reads the records of a group by id
+ * @returns a function that reads one record; reads with the same key belong to the same group
  */
 export function readTogether<G>(
   load: (group: G, ids: readonly string[]) => Promise<readonly Row[]>,
@@ -86,7 +86,7 @@ export function readTogether<G>(
     }
   }
 
-  /** Results and failures are passed to the callers. */
+  /** Not awaited: results and failures are passed to the callers. */
   function flush(key: string): void {
     const batch = batches.get(key);
     batches.delete(key);
@@ -110,7 +110,7 @@ export function readTogether<G>(
     });
 }
 
-/** Each caller gets its own object. */
+/** Passes each caller its own copy of a record. */
 function answer(waiting: readonly Waiting[], rows: readonly Row[]): void {
   const found = new Map(rows.map((row) => [row.id, row]));
   const given = new Set<string>();

@@ -12,8 +12,8 @@ import { printedUniqueKeys } from "../tables/unique-keys.ts";
 import { updatesStatement } from "./updates-statement.ts";
 
 /**
- * Writes single records together with other writes of the same turn. Not for transactions, whose statements have an
- * order.
+ * Writes single records together with other writes of the same event loop turn. Not for transactions, whose statements
+ * are ordered.
  */
 export function sharedWrites(session: SqlSession) {
   const together = writeTogether(session);
@@ -21,7 +21,7 @@ export function sharedWrites(session: SqlSession) {
   let model: EntityModel | undefined;
   function uniqueOf(entity: AnyEntity): ReadonlySet<string> {
     const current = session.connection().model;
-    if (model !== current) unique.clear(); // the driver was connected anew
+    if (model !== current) unique.clear(); // the driver was reconnected
     model = current;
     let columns = unique.get(entity);
     if (columns === undefined) {
@@ -31,12 +31,12 @@ export function sharedWrites(session: SqlSession) {
     return columns;
   }
   return {
-    /** Undefined for a record that is stored on its own. */
+    /** Undefined for a record that must be stored separately. */
     insert(entity: AnyEntity, given: Encoded, all: Selection): (() => Promise<Row | null>) | undefined {
       const kind = insertKind(session.connection(), entity, uniqueOf(entity), [...given.keys()], all);
       return kind && (() => together(kind, given.get("id") as string, [...given.values()]));
     },
-    /** Undefined for a record that is changed on its own. */
+    /** Undefined for a record that must be changed separately. */
     update(
       entity: AnyEntity,
       id: string,
@@ -60,27 +60,27 @@ interface WriteKind {
   /** The same text for writes of the same kind. */
   readonly key: string;
   readonly statement: Subject;
-  /** Writes that one statement takes. */
+  /** Maximum number of writes in one statement. */
   readonly most: number;
-  /** The record that one write leaves behind; null without a match. */
+  /** Runs one write and returns its record; null without a match. */
   one(client: SqlQueryable, values: WriteValues): Promise<Row | null>;
   /**
-   * The records that several writes leave behind, in one statement, in the order of the writes; undefined for those
-   * that it left out, because they did not match or another transaction has locked them.
+   * Runs several writes in one statement and returns their records, in the order of the writes; undefined for writes
+   * that the statement left out, because they did not match or another transaction has locked their record.
    */
   several(client: SqlQueryable, values: readonly WriteValues[]): Promise<readonly (Row | undefined)[]>;
 }
 
-/** The database whose writes return their rows, and can leave out rows that another transaction has locked. */
+/** Only PostgreSQL's writes return rows and can skip rows that another transaction has locked. */
 const WRITES_TOGETHER = "postgresql";
-/** Records of one INSERT of single records; each number of them is a statement of its own. */
+/** Maximum number of records in one shared INSERT; each number of records needs a separate statement. */
 const MOST_INSERTS = 8;
-/** Records of one UPDATE; their number is filled up to a power of two. */
+/** Maximum number of records in one shared UPDATE; their number is padded to a power of two. */
 const MOST_UPDATES = 64;
 
 /**
- * Columns that decide whether a unique value is taken, the id aside: a write of one may have to wait until another
- * transaction commits or rolls back. Records that are no longer hidden take their unique values again.
+ * Columns that affect unique values, except the id: a write of one may have to wait until another transaction commits
+ * or rolls back. Restored records take their unique values again.
  */
 function uniqueColumns(model: EntityModel, entity: AnyEntity): ReadonlySet<string> {
   const columns = new Set(printedUniqueKeys(model, entity).flat());
@@ -93,8 +93,8 @@ async function rows(selection: Selection, client: SqlQueryable, query: NamedQuer
 }
 
 /**
- * How new records with values for these columns are stored together; undefined where each is stored on its own, as where
- * it may wait for another transaction that has the same unique value: all writes of a shared statement would wait, too.
+ * How new records with these columns are stored together. Undefined if each must be stored separately, such as when it
+ * may wait for another transaction with the same unique value: all writes of a shared statement would wait, too.
  */
 function insertKind(
   open: SqlConnection,
@@ -114,14 +114,14 @@ function insertKind(
     async several(client, values) {
       const stored = await rows(all, client, ofSize(values.length).query(values.flat()));
       if (stored.length === values.length) return stored; // they come in the order of the values
-      // A trigger of the database has skipped some.
+      // A database trigger has skipped some of them.
       const byId = new Map(stored.map((row) => [row.id, row]));
       return values.map((given) => byId.get(given[names.indexOf("id")]));
     },
   };
 }
 
-/** The columns that the values of a condition belong to, in their order; undefined for a condition that is not about its own row. */
+/** The columns of a condition's values, in order; undefined if the condition also uses other rows. */
 function comparedColumns(condition: Condition): readonly ColumnDefinition[] | undefined {
   const columns: ColumnDefinition[] = [];
   let isOwn = true;
@@ -134,8 +134,8 @@ function comparedColumns(condition: Condition): readonly ColumnDefinition[] | un
 }
 
 /**
- * How a record is changed together with others, and its values; undefined where it is changed on its own, as where it may wait for
- * a unique value, or for a record that it is to refer to.
+ * How a record is changed together with others, and its values. Undefined if it must be changed separately, such as
+ * when it may wait for a unique value, or for a record that it will refer to.
  */
 function updateKind(
   open: SqlConnection,
@@ -167,7 +167,7 @@ function updateKind(
       const shape = { condition, where, changed, columns, size };
       const found = await client.queryRaw(updatesStatement(open, entity, shape, all).query(filled.flat()));
       const changes: (Row | undefined)[] = Array(given.length).fill(undefined);
-      // A row that was given again and again has the place of any of them.
+      // A row that was repeated as padding may have the place of any repetition.
       for (const row of found.rows)
         changes[Math.min(Number(row[all.names.length]), given.length - 1)] = all.decode(row, 0);
       return changes;
@@ -182,21 +182,21 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Writes of one turn, by id: two of the same record are two statements. */
+/** Writes of one turn, by id: two writes of the same record need two statements. */
 interface Batch {
   readonly kind: WriteKind;
   readonly waiting: Map<string, Waiting>;
 }
 
-// Taken once: a test's fake clock must not stop the database.
+// Saved here, so that a fake clock in tests does not stop the database.
 const soon = setImmediate;
 
 /**
- * Classes of SQLSTATEs with which a server refuses a statement, or gives it up, and has stored nothing of it: values, data that is
- * wrong for its column, constraints, rights and names, views, conflicts, limits of the server, triggers (PostgreSQL, appendix A).
+ * Classes of SQLSTATEs for which a server has refused or cancelled a statement and stored nothing: values, invalid
+ * data, constraints, privileges and names, views, conflicts, server limits, triggers (PostgreSQL, appendix A).
  */
 const REFUSALS = new Set(["21", "22", "23", "42", "44", "40", "54", "P0"]);
-/** The statement took too long, maybe because of one of its writes. */
+/** The statement timed out, possibly because of one of its writes. */
 const GIVEN_UP = "57014";
 
 function isRefusal(error: unknown): boolean {
@@ -205,9 +205,9 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Joins writes of one turn of the event loop into one statement: most of what a write costs is per statement. Each gets
- * its own result: where the database refuses a statement because of one write, or leaves one out, the writes run one by
- * one. Not for transactions, whose statements have an order.
+ * Combines writes of one turn of the event loop into one statement, since most of a write's cost is per statement. Each
+ * write gets its own result: if the database refuses the statement because of one write, or skips one, the writes run
+ * one by one. Not for transactions, whose statements are ordered.
  */
 function writeTogether(session: SqlSession): (kind: WriteKind, id: string, values: WriteValues) => Promise<Row | null> {
   const batches = new Map<string, Batch>();
@@ -220,7 +220,7 @@ function writeTogether(session: SqlSession): (kind: WriteKind, id: string, value
     }
   }
 
-  /** Results and failures are passed to the callers. */
+  /** Runs a batch and passes results and failures to the callers. */
   async function send(batch: Batch): Promise<void> {
     const { kind, waiting } = batch;
     if (batches.get(kind.key) === batch) batches.delete(kind.key);

@@ -1,9 +1,9 @@
 import { plainMoment } from "../condition/column-codec.ts";
 
-/** What is missing behind a fraction, by where it ends; databases leave out zeros at the end. */
+/** The text to append to a fraction, by its length; databases omit trailing zeros. */
 const ZEROS = ["", "00Z", "0Z", "Z"];
 
-/** The ISO 8601 text in UTC, with milliseconds, of a database's or its adapter's text of a datetime. */
+/** Converts a database's or its adapter's text of a datetime to ISO 8601 in UTC with milliseconds. */
 export function textMoment(value: unknown): string | null {
   if (typeof value !== "string") return plainMoment(value)?.toISOString() ?? null;
   const end = value.startsWith("00") ? -1 : endOfMoment(value);
@@ -18,12 +18,12 @@ const SPACE = 32;
 const T = 84;
 const POINT = 46;
 const UTC = "+00:00";
-/** Where the fraction of a second begins, behind its point. */
+/** The index of the fraction of a second, after its point. */
 export const FRACTION = 20;
 
 /**
- * Where a datetime in UTC ends, in front of its zone: `2024-05-31T12:00:00.5+00:00`, as adapters write it, or, as
- * PostgreSQL does, `2024-05-31 12:00:00.5`. -1 for all other texts.
+ * The index at which a datetime in UTC ends, before its zone: `2024-05-31T12:00:00.5+00:00`, as adapters write it, or
+ * `2024-05-31 12:00:00.5`, as PostgreSQL does. -1 for all other texts.
  */
 export function endOfMoment(text: string): number {
   const separator = text.charCodeAt(10);

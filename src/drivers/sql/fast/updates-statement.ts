@@ -9,21 +9,21 @@ import type { SqlConnection, Statement } from "../statement/sql-connection.ts";
 import { type Changed, nextVersion } from "../statement/write-queries.ts";
 import { sourceOf, storedName } from "../tables/table-names.ts";
 
-/** Changes of single rows that differ in values only. */
+/** Updates of single rows that differ in values only. */
 export interface ChangesShape {
   readonly condition: Condition;
   /** The condition's shape. */
   readonly where: string;
   readonly changed: Changed;
-  /** Columns whose values a change has: those it sets, then those the condition compares. */
+  /** The columns of an update's values: those it sets, then those its condition compares. */
   readonly columns: readonly string[];
-  /** How many rows. */
+  /** The number of rows. */
   readonly size: number;
 }
 
 /**
- * PostgreSQL's statement that changes rows, each in its own way, and returns them, each followed by its place among the given
- * ones. The values of one row come after those of the other. Rows that another transaction has locked are left out.
+ * PostgreSQL's statement that updates rows with different values and returns them, each followed by its index among the
+ * given rows. The values are in row order. Rows that another transaction has locked are skipped.
  */
 export function updatesStatement(
   { builder, statements }: SqlConnection,
@@ -38,7 +38,7 @@ export function updatesStatement(
     const { db, sql } = builder;
     const slots = new Slots();
     const place = (index: number): string => `_${index}`;
-    // Empty rows of the table: without them, all values would be of type text.
+    // An empty selection from the table, which gives the values their types: without it, they would all be text.
     let given = db
       .selectFrom(sourceOf(entity))
       .select([
@@ -56,8 +56,8 @@ export function updatesStatement(
     const compared: Places = { next: () => sql.id("_given", place(next++)) };
     return db
       .with(
-        // A scan of its own: when PostgreSQL joins rows with a list of SELECTs, it may leave out those that another
-        // transaction has just changed.
+        // Materialized: when PostgreSQL joins rows with a list of SELECTs, it may skip those that another transaction
+        // has just changed.
         (cte) => cte("_given").materialized(),
         () => given,
       )

@@ -7,7 +7,7 @@ export function runStatement(adapter: Pick<SqlQueryable, "queryRaw">, sql: strin
   return adapter.queryRaw({ sql, args: [], argTypes: [] });
 }
 
-/** An adapter like another one, with some methods of its own. */
+/** Copies an adapter and replaces some of its methods. */
 export function adapterLike(adapter: SqlDriverAdapter, own: Partial<SqlDriverAdapter>): SqlDriverAdapter {
   return {
     provider: adapter.provider,
@@ -22,14 +22,14 @@ export function adapterLike(adapter: SqlDriverAdapter, own: Partial<SqlDriverAda
   };
 }
 
-/** A transaction of an adapter. */
+/** Runs a transaction of an adapter. */
 export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = async (adapter, body, limits) => {
   const transaction = await begin(adapter, limits);
   let result: Awaited<ReturnType<typeof body>>;
   try {
     result = await body(transaction);
   } catch (error) {
-    await rollback(transaction).catch(() => undefined); // the connection may be gone; the first failure counts
+    await rollback(transaction).catch(() => undefined); // the connection may be lost; the first error is reported
     throw error;
   }
   await commit(transaction);
@@ -42,7 +42,7 @@ async function begin(adapter: SqlDriverAdapter, { maxWait, asksReadCommitted }: 
   if (maxWait === 0) return starting;
   let isLate = false;
   starting.then(
-    // It began after `begin` had given up.
+    // It began after `begin` timed out.
     (transaction) => (isLate ? rollback(transaction).catch(() => undefined) : undefined),
     () => undefined,
   );
@@ -52,7 +52,7 @@ async function begin(adapter: SqlDriverAdapter, { maxWait, asksReadCommitted }: 
   });
 }
 
-/** Some adapters leave COMMIT and ROLLBACK to their caller, and only release the connection. */
+/** Sends COMMIT or ROLLBACK if the adapter leaves them to its caller, and only releases the connection. */
 async function end(transaction: Transaction, how: "COMMIT" | "ROLLBACK"): Promise<void> {
   if (!transaction.options.usePhantomQuery) await transaction.executeRaw({ sql: how, args: [], argTypes: [] });
 }
@@ -67,7 +67,7 @@ async function commit(transaction: Transaction): Promise<void> {
   try {
     await transaction.commit();
   } catch (error) {
-    // SQLite stays in a transaction that it could not commit.
+    // SQLite stays in a transaction that failed to commit.
     if (transaction.provider === "sqlite") await transaction.rollback().catch(() => undefined);
     throw error;
   }

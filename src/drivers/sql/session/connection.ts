@@ -9,13 +9,13 @@ import {
 import type { DriverContext, Row } from "../../../gate/index.ts";
 import { DatabaseError, EntityNotFoundError, ValidationFailedError } from "../../../kernel/index.ts";
 
-/** A client that is ready for statements. @typeParam C A PrismaClient, or the driver adapter below one */
+/** A client that is ready for statements. @typeParam C a PrismaClient, or the driver adapter below one */
 export interface OpenedClient<C> {
   readonly client: C;
   readonly dialect: Dialect;
-  /** Milliseconds that a transaction waits for a connection to run on; 0 as long as it takes. @default 10000 */
+  /** Milliseconds that a transaction waits for a connection; 0 waits indefinitely. @default 10000 */
   readonly maxWait?: number;
-  /** Has statements prepared anew, after a migration has changed what they return. */
+  /** Prepares statements again after a migration has changed their results. */
   readonly prepareAnew?: () => void;
   /** Closes everything that was opened. */
   close(): Promise<void>;
@@ -24,7 +24,10 @@ export interface OpenedClient<C> {
 /** A database and its entities. */
 export interface Connection<C> extends OpenedClient<C> {
   readonly model: EntityModel;
-  /** The app's own definition: statements may come with another one of the same name. @throws EntityNotFoundError */
+  /**
+   * Returns the app's own definition: statements may contain another definition with the same name. @throws
+   * EntityNotFoundError
+   */
   entityOf(entity: { readonly name: string }): AnyEntity;
 }
 
@@ -58,21 +61,21 @@ export function assertDistinct({ entities }: EntityModel): void {
   }
 }
 
-/** Whether a change of these columns increments the version: not without columns, and not for the id alone. */
+/** Whether an update of these columns increments the version: not without columns, and not for the id alone. */
 export function countsVersion({ versioned }: AnyEntity, names: readonly string[]): boolean {
   return versioned !== undefined && names.some((name) => name !== "id");
 }
 
-/** How databases differ, for the SQL of the drivers and for statements of a PrismaClient alike. */
+/** The differences between databases, for SQL and for statements of a PrismaClient. */
 export interface Dialect {
   readonly provider: Provider;
-  /** Whether an UPDATE can return the rows it changed. */
+  /** Whether an UPDATE can return the changed rows. */
   readonly returnsRows: boolean;
-  /** The first year of datetimes that a column stores. */
+  /** The first year of datetimes that a column can store. */
   readonly firstYear: number;
-  /** Whether only one transaction at a time can write, so that Keelson's have to queue. */
+  /** Whether only one transaction can write at a time, so that Keelson must queue them. */
   readonly singleWriter: boolean;
-  /** Whether transactions have to ask for READ COMMITTED, by which each statement sees what was committed before it. */
+  /** Whether transactions must request READ COMMITTED, with which each statement sees the data committed before it. */
   readonly asksReadCommitted: boolean;
 }
 
@@ -87,7 +90,7 @@ const POSTGRESQL: Dialect = Object.freeze({
 export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
   postgresql: POSTGRESQL,
   sqlite: Object.freeze({ ...POSTGRESQL, provider: "sqlite", singleWriter: true }),
-  // Years before that are beyond what MySQL promises, and Prisma reads the first century as another one.
+  // MySQL does not guarantee earlier years, and Prisma misreads the first century.
   mysql: Object.freeze({
     ...POSTGRESQL,
     provider: "mysql",
@@ -98,9 +101,9 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
 });
 
 /**
- * The columns that data has values for; undefined values count as absent.
+ * The columns for which data has values; undefined values count as absent.
  * @throws DatabaseError for names that are not columns and values that the column cannot hold; ValidationFailedError
- *   for datetimes that this database would change on their way in or out
+ *   for datetimes that this database would change on write or read
  */
 export function givenColumns(entity: AnyEntity, data: Row, { firstYear }: Dialect): ColumnDefinition[] {
   const columns: ColumnDefinition[] = [];

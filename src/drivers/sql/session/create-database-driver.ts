@@ -20,22 +20,22 @@ const TRANSACTION_MS = 30_000;
 export interface DriverParts<C> {
   readonly name: string;
   readonly capabilities: DriverCapabilities;
-  /** What keeps the tables in step, where the driver can do that itself. */
+  /** Synchronizes the tables, if the driver supports it. */
   readonly schema?: (context: () => DriverContext) => DriverSchema;
-  /** Opens the database. A failure leaves nothing open, so that it can be retried. */
+  /** Opens the database. A failure leaves nothing open, so that opening can be retried. */
   open(context: DriverContext): Promise<OpenedClient<C>>;
 }
 
-/** A way for statements to the database: through a PrismaClient, or in SQL straight to its adapter. */
+/** The path of statements to the database: through a PrismaClient, or in SQL directly to its adapter. */
 export interface Path<S, C extends S, O extends Connection<C>> {
-  /** Compiles what statements need. @throws ConfigurationError */
+  /** Compiles the data that statements need. @throws ConfigurationError */
   prepare(opened: OpenedClient<C>, context: DriverContext): Promise<O>;
   readonly transact: Transact<S, C>;
-  /** What it adds to the capabilities of a driver. */
+  /** Additional capabilities of the driver. */
   readonly capabilities: Partial<DriverCapabilities>;
   /** @param transaction runs work in a transaction, or in the session's own */
   executor(session: Session<S, O>, transaction: DriverPort["transaction"]): Execute;
-  /** Asks the database for nothing. */
+  /** Sends a query without effect. */
   ping(client: S): Promise<unknown>;
 }
 
@@ -59,7 +59,7 @@ export function createDatabaseDriver<S, C extends S, O extends Connection<C>>(
     }
   }
 
-  /** Statements of a session; work that needs a transaction joins the one of the session. */
+  /** Runs statements of a session; inner transactions join the session's. */
   function executor(session: Session<S, O>): Execute {
     const execute: Execute = path.executor(session, (work) => work(execute));
     return execute;
@@ -98,7 +98,7 @@ export function createDatabaseDriver<S, C extends S, O extends Connection<C>>(
       }
     },
     async disconnect() {
-      await connecting?.catch(() => undefined); // `connect` throws that failure
+      await connecting?.catch(() => undefined); // `connect` reports the failure
       const closing = connection;
       connecting = undefined;
       connection = undefined;

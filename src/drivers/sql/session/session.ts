@@ -6,18 +6,18 @@ import { failureBehind, toKeelsonError } from "../errors/to-keelson-error.ts";
 import { type Connection, type Dialect, notConnected } from "./connection.ts";
 
 /**
- * Where statements go: the database, or one of its transactions.
- * @typeParam S What runs a statement
- * @typeParam O What is known of the database
+ * The target of statements: the database, or one of its transactions.
+ * @typeParam S the client that runs statements
+ * @typeParam O the connection
  */
 export interface Session<S, O> {
   /** Whether statements are part of a transaction. */
   readonly inTransaction: boolean;
-  /** @throws when it cannot be used now */
+  /** @throws when the session cannot be used */
   connection(): O;
   /** Runs a statement; errors become Keelson errors. */
   read<T>(statement: Subject, work: (client: S) => Promise<T>): Promise<T>;
-  /** The same for a statement that changes something. */
+  /** Runs a statement that changes data; errors become Keelson errors. */
   write<T>(statement: Subject, work: (client: S) => Promise<T>): Promise<T>;
 }
 
@@ -37,7 +37,9 @@ async function guarded<T>({ model, statement, prepareAnew }: Guard, work: () => 
   }
 }
 
-/** Statements on the database itself. Where only one can write at a time, those that write wait for their turn. */
+/**
+ * A session outside transactions. If only one transaction can write at a time, writing statements wait for their turn.
+ */
 export function databaseSession<C, O extends Connection<C>>(
   name: string,
   current: () => O | undefined,
@@ -65,7 +67,9 @@ export function databaseSession<C, O extends Connection<C>>(
   };
 }
 
-/** Statements of a transaction: one after the other, as its connection takes them. @param client What takes them */
+/**
+ * A session of a transaction, which runs one statement at a time on its connection. @param client runs the statements
+ */
 function transactionSession<S, O extends Connection<unknown>>(
   open: O,
   client: S,
@@ -93,17 +97,17 @@ function transactionSession<S, O extends Connection<unknown>>(
   };
 }
 
-/** Milliseconds that a transaction waits for a connection where the client was opened without `maxWait`. */
+/** Milliseconds that a transaction waits for a connection if the client was opened without `maxWait`. */
 const MAX_WAIT_MS = 10_000;
 
-/** Begins a transaction on a client, hands it to the body, and commits what the body did, or rolls it back when it throws. */
+/** Begins a transaction on a client, runs the body in it, and commits; rolls back if the body throws. */
 export type Transact<S, C> = <T>(client: C, body: (inner: S) => Promise<T>, limits: TransactLimits) => Promise<T>;
 
-/** How long a transaction may take, in milliseconds, and how it is isolated. */
+/** The time limits of a transaction in milliseconds, and its isolation. */
 export interface TransactLimits extends Pick<Dialect, "asksReadCommitted"> {
-  /** The body throws by itself after that. */
+  /** After this time, the body throws. */
   readonly timeout: number;
-  /** What the transaction waits for a connection; 0 as long as it takes. */
+  /** The time to wait for a connection; 0 waits indefinitely. */
   readonly maxWait: number;
 }
 
@@ -111,7 +115,7 @@ export function limitsOf({ maxWait = MAX_WAIT_MS, dialect }: Connection<unknown>
   return { timeout, maxWait, asksReadCommitted: dialect.asksReadCommitted };
 }
 
-/** Runs work in a transaction, and retries on a conflict. Errors of the work itself are passed on as they are. */
+/** Runs work in a transaction, and retries on a conflict. Errors of the work itself are not converted. */
 export function runTransaction<T, S, C, O extends Connection<C>>(
   open: O,
   transact: Transact<S, C>,
@@ -122,7 +126,7 @@ export function runTransaction<T, S, C, O extends Connection<C>>(
     let failure: { readonly error: unknown } | undefined;
     const body = async (inner: S): Promise<T> => {
       const session = transactionSession<S, O>(open, inner);
-      // A database waits for the work to return, however long that takes; a queue of writers cannot.
+      // A database waits for the work however long it takes, but a queue of writers cannot.
       const late = (): Error => {
         const why = `The transaction took longer than ${timeout} ms and was rolled back`;
         session.end(why);
@@ -147,7 +151,7 @@ export function runTransaction<T, S, C, O extends Connection<C>>(
   return withRetries(attempt, retryDelays(open.dialect));
 }
 
-/** Waits for a promise for so many milliseconds. @param late Makes the error that is thrown then */
+/** Waits for a promise for a limited time. @param late makes the error thrown on timeout */
 export async function within<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {
@@ -160,12 +164,15 @@ export async function within<T>(promise: Promise<T>, ms: number, late: () => Err
   }
 }
 
-/** Milliseconds before each new attempt, with growing randomness that keeps rivals apart. */
+/** Milliseconds before each retry; jitter that grows with them keeps competing transactions apart. */
 const CONFLICT_DELAYS: readonly number[] = [5, 20, 60];
-/** Another process that writes to the same SQLite file is waited for about five seconds. */
+/** Waits about five seconds for another process that writes to the same SQLite file. */
 const BUSY_DELAYS: readonly number[] = [5, 10, 20, 50, 100, ...Array<number>(18).fill(250)];
 
-/** Delays before failed work is retried: rivals release locks, others finish writing, statements are prepared anew. */
+/**
+ * The delays before failed work is retried: other transactions release locks, other processes finish writing,
+ * statements are prepared again.
+ */
 function retryDelays({ singleWriter }: Dialect): (error: unknown) => readonly number[] | undefined {
   return (error) => {
     const code = failureBehind(error)?.code;
@@ -174,7 +181,7 @@ function retryDelays({ singleWriter }: Dialect): (error: unknown) => readonly nu
   };
 }
 
-/** The same for work that only reads. */
+/** The delays for work that only reads. */
 const staleDelays = (error: unknown): readonly number[] | undefined =>
   failureBehind(error)?.code === STALE_PLAN ? CONFLICT_DELAYS : undefined;
 
@@ -183,7 +190,7 @@ export function whileBusy<T>(work: () => Promise<T>): Promise<T> {
   return withRetries(work, (error) => (isSqliteBusy(error) ? BUSY_DELAYS : undefined));
 }
 
-/** @param delaysFor The delays for an error, or undefined when another attempt is pointless */
+/** @param delaysFor returns the delays for an error, or undefined if a retry is pointless */
 async function withRetries<T>(
   work: () => Promise<T>,
   delaysFor: (error: unknown) => readonly number[] | undefined,

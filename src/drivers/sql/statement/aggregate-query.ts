@@ -8,17 +8,17 @@ import { Slots, type SqlBuilder } from "../condition/sql-builder.ts";
 import { sourceOf } from "../tables/table-names.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 
-/** How much of an aggregate its statement computes. */
+/** The part of an aggregate that its statement computes. */
 export type Extent = "all" | "groups" | "quarters";
 
-/** Whether sums of a column are text, since they may have more digits than numbers in JavaScript. */
+/** Whether sums of a column are returned as text, because they may have more digits than JavaScript numbers. */
 function isExact(column: ColumnDefinition | undefined): boolean {
   return column?.kind.column.scalar === "Decimal" || column?.kind.column.scalar === "BigInt";
 }
 
 /**
- * "all" where the database can do the rest as well; "groups" where tests of sums remain; "quarters" where the database knows
- * no time zones: then groups are by quarters of an hour.
+ * "all" if the database can compute everything; "groups" if tests of sums remain; "quarters" if the database does not
+ * support time zones: groups are then by quarters of an hour.
  */
 export function extentOf(
   provider: Provider,
@@ -33,7 +33,9 @@ export function extentOf(
   return having.every(({ name }) => counts.has(name)) ? "all" : "groups";
 }
 
-/** The statement that computes groups: each row has the keys, and for each measure its value and the number of values. */
+/**
+ * The statement that computes groups: each row has the keys and, for each measure, its value and the number of values.
+ */
 export function aggregateQuery(
   { builder, statements }: SqlConnection,
   aggregate: Aggregate,
@@ -109,7 +111,7 @@ class AggregateWriter {
     return [text.as(`v${index}`), sql`count(${of1})`.as(`n${index}`)];
   };
 
-  /** SQLite's sums have 64 bits: it adds up the upper and the lower halves, which few enough rows never fill. */
+  /** SQLite's sums have 64 bits, so the upper and lower halves are added up separately, which do not overflow. */
   #exact(value: RawBuilder<unknown>, column: RawBuilder<unknown>, isExtreme: boolean): RawBuilder<unknown> {
     const { sql, provider } = this.#builder;
     if (provider === "sqlite" && !isExtreme)
@@ -123,7 +125,7 @@ class AggregateWriter {
     return isWord ? sortedBy(this.#builder, column, this.#column(column)) : this.key(key);
   }
 
-  /** The number that groups are compared by. */
+  /** The number by which groups are tested and sorted. */
   #number(name: string): RawBuilder<unknown> {
     const { sql } = this.#builder;
     const { of, column } = this.#aggregate.measures.find((measure) => measure.name === name) as Measure;
@@ -143,7 +145,7 @@ class AggregateWriter {
     const { sql, provider } = this.#builder;
     const key = this.#aggregate.groups.find((group) => group.name === name);
     const value = key === undefined ? this.#number(name) : this.#sorted(key);
-    // Null is the smallest value, as it is elsewhere by nature.
+    // Null is the smallest value, as by default on other databases.
     const nulls = provider === "postgresql" ? (direction === "asc" ? " nulls first" : " nulls last") : "";
     return sql`${value} ${sql.raw(direction + nulls)}`;
   }
@@ -185,7 +187,7 @@ const PATTERNS: Readonly<Record<Provider, Readonly<Record<Beginning, Written>>>>
   },
 };
 
-/** Through the seconds since 1970, which columns with and without a zone tell alike, whatever the session's zone. */
+/** Uses the seconds since 1970, which are the same for columns with and without a zone, whatever the session's zone. */
 function postgresql(part: string, format = "YYYY-MM-DD"): Written {
   return (sql, column, zone) => {
     const local = sql`to_timestamp(extract(epoch from ${column})::double precision) at time zone ${sql.lit(zone)}`;
@@ -193,7 +195,7 @@ function postgresql(part: string, format = "YYYY-MM-DD"): Written {
   };
 }
 
-/** The text of the beginning of a part of the calendar. */
+/** The text of the start of a calendar period. */
 function beginning(
   { provider, sql }: SqlBuilder,
   column: RawBuilder<unknown>,

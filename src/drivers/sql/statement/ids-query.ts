@@ -5,7 +5,7 @@ import { conditionShape } from "../condition/condition-shape.ts";
 import { Slot, Slots, type SqlBuilder } from "../condition/sql-builder.ts";
 import { sourceOf, storedName } from "../tables/table-names.ts";
 
-/** The statement that reads the ids of the rows that match, under the name "id", with its values in their places. */
+/** The statement that reads the ids of the matching rows as "id", with its values. */
 export function idsQuery(
   builder: SqlBuilder,
   entity: AnyEntity,

@@ -9,18 +9,18 @@ import { linkTable, pairSource } from "../tables/link-table.ts";
 import { sourceOf, storedName } from "../tables/table-names.ts";
 import { type NamedQuery, type SqlConnection, toStatement } from "./sql-connection.ts";
 
-/** What a statement calls the records at the other end; a name that entities cannot have. */
+/** The name of the records at the other end in a statement; entities cannot have this name. */
 const FAR = "_far";
-/** Pairs up to which an INSERT is kept: larger ones are rare, and long. */
+/** INSERTs with more pairs are not cached: they are rare and long. */
 const MAX_KEPT_PAIRS = 4;
 
-/** A condition on a column of a table of pairs, which holds ids of an entity. */
+/** A condition on a column of a table of pairs, which contains ids of an entity. */
 function endIn({ columns }: AnyEntity, name: string, ids: string | readonly string[]): Condition {
   const column = { ...(columns.id as ColumnDefinition), name, stored: name };
   return typeof ids === "string" ? compare(column, "eq", ids) : compare(column, "in", ids);
 }
 
-/** The statement that reads pairs: the ids at the near end, then those at the far one. */
+/** The statement that reads pairs: the ids of the near end, then those of the far end. */
 export function linksQuery(
   { builder, statements }: SqlConnection,
   relation: ResolvedRelation,
@@ -55,7 +55,7 @@ export function linksQuery(
   return statements.get(shape, write).query(values);
 }
 
-/** The statement that locks the pairs of some records of an entity, at either end. */
+/** The statement that locks the pairs of records of an entity, at either end. */
 export function lockPairsQuery(
   { builder, statements }: SqlConnection,
   relation: ResolvedRelation,
@@ -79,7 +79,7 @@ export function lockPairsQuery(
   return statements.get(shape, write).query(values);
 }
 
-/** The statement that adds pairs; those that exist already stay. */
+/** The statement that adds pairs; existing pairs are kept. */
 export function linkQuery(
   { builder, statements }: SqlConnection,
   relation: ResolvedRelation,
@@ -97,7 +97,7 @@ export function linkQuery(
       .insertInto(table)
       .columns([own, other])
       .values(targets.map(() => ({ [own]: slots.next(near.type), [other]: slots.next(far.type) })));
-    // MySQL's "ignore" would ignore references that lead nowhere too.
+    // MySQL's "ignore" would also ignore dangling references.
     if (provider === "mysql") return insert.onDuplicateKeyUpdate({ [own]: sql.id(own) }).compile();
     return insert.onConflict((conflict) => conflict.doNothing()).compile();
   };
@@ -105,7 +105,7 @@ export function linkQuery(
   return statements.get(`link ${table} ${own} ${targets.length}`, write).query(values);
 }
 
-/** The statement that removes pairs; those that do not exist are ignored. */
+/** The statement that removes pairs; missing pairs are ignored. */
 export function unlinkQuery(
   { builder, statements }: SqlConnection,
   relation: ResolvedRelation,

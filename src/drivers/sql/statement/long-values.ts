@@ -4,33 +4,34 @@ import { type ByteBudget, mostBytes } from "../../../gate/index.ts";
 import type { SqlBuilder } from "../condition/sql-builder.ts";
 import { storedName } from "../tables/table-names.ts";
 
-// A list whose values may be long is read in steps. Its statement returns values up to a length that lets all of them fit:
-// null in place of a longer one. Most lists end here. Otherwise the list is read again with how long the others are, which
-// the first statement says already where null may also be a value. Then it is known how many records fit, and those with
-// long values are read by their ids. So no more than fits is ever read.
+// A list whose values may be long is read in steps. Its first statement returns values up to a length at which all of
+// them fit, and null in place of longer ones. For most lists this is sufficient. Otherwise the list is read again with
+// the lengths of the longer values; if null may also be a value, the first statement already returns them. The number
+// of records that fit is then known, and those with long values are read by their ids. So only values that fit are ever
+// read.
 
-/** The lengths of values in larger columns are queried first. */
+/** Columns that may have longer values are read in steps. */
 const LONG = 4_096;
-/** The same where many short values together may be too many. */
+/** Columns that may have longer values are read in steps if many short values together may be too large. */
 const SHORT = 64;
-/** The statement calls a record's size this; a name that fields cannot have. */
+/** The name of a record's size in the statement; fields cannot have this name. */
 const SIZE = "_size";
 
 /** The sizes of a selection's columns. */
 export interface SelectionSizes {
-  /** Of all columns that are not long, together. */
+  /** The total size of all short columns. */
   readonly short: number;
   readonly long: readonly string[];
   readonly all: readonly string[];
   readonly optional: ReadonlySet<string>;
 }
 
-/** Which columns a statement returns up to a length only. */
+/** The columns that a statement returns up to a length only. */
 export interface Inline {
   readonly columns: readonly string[];
-  /** Bytes that a value may have. */
+  /** Maximum size of a value in bytes. */
   readonly most: number;
-  /** Whether rows end with the size of their record where one of its values is too long. */
+  /** Whether rows end with the size of their record if one of its values is too long. */
   readonly sized: boolean;
 }
 
@@ -47,7 +48,10 @@ export function sizesOf(entity: AnyEntity, names: readonly string[]): SelectionS
   return Object.freeze({ short, long: beyond(LONG), all: beyond(SHORT), optional });
 }
 
-/** What a list returns at once: half of what is left, shared by its records. Undefined where all values fit anyway. */
+/**
+ * The length up to which a list returns values immediately: its records share half of the remaining bytes. Undefined if
+ * all values fit in any case.
+ */
 export function inlineOf(
   {
     names,
@@ -60,7 +64,7 @@ export function inlineOf(
   if (limit === undefined || !names.includes("id")) return undefined;
   const columns = (short * limit > left ? all : long).filter((name) => counted?.has(name) !== false);
   if (columns.length === 0) return undefined;
-  // A power of two: few different statements.
+  // A power of two, so that there are few different statements.
   const most = 2 ** Math.max(4, Math.floor(Math.log2(left / 2 / limit / columns.length)));
   return { columns, most, sized: columns.some((name) => optional.has(name)) };
 }
@@ -70,7 +74,7 @@ function length({ sql, provider }: SqlBuilder, entity: AnyEntity, column: string
   return provider === "postgresql" ? sql`octet_length(cast(${value} as text))` : sql`octet_length(${value})`;
 }
 
-/** A value that is not too long, or null. */
+/** A value up to a length, or null. */
 export function shortValue(
   builder: SqlBuilder,
   entity: AnyEntity,
@@ -82,7 +86,7 @@ export function shortValue(
   return sql`case when ${isShort} then ${sql.id(entity.name, storedName(entity, column))} end`.as(column);
 }
 
-/** How many bytes the values of a record have where one of them is too long, or null. */
+/** The size in bytes of a record's values if one of them is too long, or null. */
 export function sizeOfLong(
   builder: SqlBuilder,
   entity: AnyEntity,
@@ -101,14 +105,14 @@ export function sizeOfLong(
   return sql<number | null>`case when ${isLong} then ${sum} end`.as(SIZE);
 }
 
-/** What rows are made to fit with. */
+/** The limits for the rows of a list. */
 export interface Fitting {
   readonly selection: { readonly names: readonly string[] };
   readonly inline: Inline;
   readonly bytes: ByteBudget;
 }
 
-/** Whether the rows of a list have all their values and fit: then their bytes are spent. */
+/** Whether the rows of a list are complete and fit; if so, their bytes are spent. */
 export function allFit(rows: Rows["rows"], { selection: { names }, inline, bytes }: Fitting): boolean {
   const columns = inline.columns.map((name) => names.indexOf(name));
   const size = (rows[0]?.length ?? 0) - 1;
@@ -124,9 +128,9 @@ export function allFit(rows: Rows["rows"], { selection: { names }, inline, bytes
 }
 
 /**
- * The rows of a list that fit, with all their values; those that have gone meanwhile are left out.
- * @param rows with their sizes
- * @param byIds reads rows with all their values
+ * Returns the rows of a list that fit, with all their values; rows deleted meanwhile are left out.
+ * @param rows rows with their sizes
+ * @param byIds reads complete rows
  */
 export async function rowsThatFit(
   rows: Rows["rows"],

@@ -24,7 +24,7 @@ import { type Inline, type Rows, type SelectionSizes, shortValue, sizeOfLong, si
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 import { valueAlong } from "./value-along.ts";
 
-/** Columns that a statement returns. */
+/** The columns that a statement returns. */
 export interface Selection {
   readonly names: readonly string[];
   /** The same text for the same columns in the same order. */
@@ -35,17 +35,17 @@ export interface Selection {
   readonly sizes: SelectionSizes;
 }
 
-/** Selections by entity and columns: how values are read depends on the database. */
+/** Finds selections by entity and columns; how values are read depends on the database. */
 export interface Selections {
   get(key: string, make: () => Selection): Selection;
 }
 
-/** Each selection is worked out for its one operation. */
+/** Makes a selection for each operation, without a cache. */
 export const MADE_ANEW: Selections = { get: (_key, make) => make() };
 
-/** What a statement reads of other tables, for each of its rows. */
+/** The data that a statement reads from other tables, for each of its rows. */
 export interface Along {
-  /** The same text for what differs in values only. @param values Receives those of this one */
+  /** The same text for reads that differ in values only. @param values receives the values */
   shape(provider: Provider, values: unknown[]): string;
   add(query: SelectWriter, conditions: ConditionBuilder): SelectWriter;
 }
@@ -53,21 +53,21 @@ export interface Along {
 /** A SELECT that is being written. */
 export type SelectWriter = SelectQueryBuilder<Tables, string, object>;
 
-/** Which rows, in which order, and how many of them. */
+/** The requested rows, their order and their number. */
 export interface RowsWanted {
   readonly condition: Condition;
   /** @default nothing */
   readonly along?: Along | undefined;
-  /** @default no limit: at most one row matches */
+  /** @default no order: at most one row matches */
   readonly order?: readonly SortKey[] | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
   readonly rank?: Find["rank"];
   /** Only the first rows for each value of a column. */
   readonly perParent?: Find["perParent"];
-  /** What is read of long values. @default all of them */
+  /** Limits long values. @default no limit */
   readonly inline?: Inline | undefined;
-  /** Whether the rows are locked until the transaction is over. @default false */
+  /** Whether the rows are locked until the transaction ends. @default false */
   readonly lock?: boolean | "delete" | undefined;
 }
 
@@ -91,7 +91,10 @@ export function selectionOf(
   });
 }
 
-/** An order that is total by ending with the id. @throws BadRequestError for anything but a sortable column */
+/**
+ * Adds the id as the last sort key, so that the order is total. @throws BadRequestError for a field that is not a
+ * sortable column
+ */
 export function orderOf(
   entity: AnyEntity,
   sort: readonly SortKey[] | undefined,
@@ -165,7 +168,7 @@ function writeSelect(
   );
   for (const key of ordered) query = query.orderBy(key);
   if (limit !== undefined) query = query.limit(sql<number>`${slots.next(WHOLE_NUMBER)}`);
-  // No offset without a limit there.
+  // These databases do not support an offset without a limit.
   else if (offset > 0 && provider !== "postgresql")
     query = query.limit(sql<number>`${sql.lit(Number.MAX_SAFE_INTEGER)}`);
   if (offset > 0) query = query.offset(sql<number>`${slots.next(WHOLE_NUMBER)}`);
@@ -174,7 +177,7 @@ function writeSelect(
   return query.compile();
 }
 
-/** The keys of an order. Null is the smallest value, as it is elsewhere by nature. */
+/** The expressions of sort keys. Null is the smallest value, as by default on other databases. */
 function orderBy(
   builder: SqlBuilder,
   conditions: ConditionBuilder,
@@ -198,7 +201,7 @@ function orderBy(
   });
 }
 
-/** The weights of the conditions that a row meets, added up. */
+/** Adds up the weights of the conditions that a row meets. */
 function sumOf(
   { sql }: SqlBuilder,
   rank: NonNullable<Find["rank"]>,
@@ -208,7 +211,7 @@ function sumOf(
   return parts.length === 0 ? sql<number>`0 + 0` : sql<number>`${sql.join(parts, sql` + `)}`;
 }
 
-/** The condition that a row is among the first ones that match, of those with its value in a column. */
+/** The condition that a row is among the first matching rows with the same value in a column. */
 function firstOfEach(
   { db, sql }: SqlBuilder,
   entity: AnyEntity,
@@ -234,7 +237,7 @@ function firstOfEach(
   return sql<boolean>`${id} in (select ${sql.id("first", "id")} from ${numbered} as ${sql.id("first")} where ${sql.id("first", "number")} <= ${sql.lit(limit)})`;
 }
 
-/** The text of an id that consists of other columns; see `composeId`. */
+/** The text of a composite id; see `composeId`. */
 export function idOf({ sql, provider }: SqlBuilder, { name, columns }: AnyEntity): RawBuilder<string> {
   const parts = (columns.id?.parts ?? []).map(({ stored }) => {
     const text = sql`cast(${sql.id(name, stored)} as ${sql.raw(provider === "mysql" ? "char" : "text")})`;
@@ -251,12 +254,12 @@ function selected(builder: SqlBuilder, entity: AnyEntity, name: string) {
   if (name === "id" && isComposite(entity)) return idOf(builder, entity).as(name);
   const stored = storedName(entity, name);
   const column = entity.columns[name] as ColumnDefinition;
-  // Kysely would put the schema of the connection in front of the table's name.
+  // Otherwise Kysely would prefix the table's name with the connection's schema.
   const isOwn = stored === name && entity.table === undefined && !entity.existing;
   return isOwn ? (`${entity.name}.${name}` as const) : readOf(builder, column, sql.id(entity.name, stored)).as(name);
 }
 
-/** The statement that reads records by their ids. @param rest Their further conditions. @default nothing */
+/** The statement that reads records by id. @param rest additional conditions @default none */
 export function selectByIdQuery(
   connection: SqlConnection,
   entity: AnyEntity,

@@ -10,37 +10,37 @@ import type { Selections } from "./select-query.ts";
 /** A database that runs SQL. */
 export interface SqlConnection extends Connection<SqlDriverAdapter> {
   readonly builder: SqlBuilder;
-  /** That of PostgreSQL's tables; elsewhere the connection decides. */
+  /** The schema of PostgreSQL's tables; on other databases the connection determines it. */
   readonly schema: string | undefined;
   readonly statements: Statements;
   readonly selections: Selections;
   readonly moments: Moments;
 }
 
-/** Where statements in SQL go. */
+/** The session of SQL statements. */
 export type SqlSession = Session<SqlQueryable, SqlConnection>;
 
-/** A statement for any values. */
+/** A compiled statement. */
 export interface Statement {
-  /** This statement with values, which came in the order of the slots. */
+  /** Adds values to the statement, in the order of its slots. */
   query(values: readonly unknown[]): NamedQuery;
 }
 
-/** The query of an adapter; `statementNames` finds the name in it. */
+/** A query for an adapter; `statementNames` reads its name. */
 export interface NamedQuery extends SqlQuery {
   readonly statementName: string | undefined;
 }
 
-/** Statements by shape: all operations of one shape differ in values only. */
+/** Finds statements by shape: operations of the same shape differ in values only. */
 export interface Statements {
-  /** @param write Writes the statement of this shape */
+  /** @param write writes the statement of this shape */
   get(shape: string, write: () => CompiledQuery): Statement;
 }
 
-/** Each statement is written for its one operation. */
+/** Writes a statement for each operation, without a cache. */
 export const WRITTEN_ANEW: Statements = { get: (_shape, write) => toStatement(write()) };
 
-/** @param statementName Name for a prepared statement. @default unnamed */
+/** @param statementName the name of a prepared statement @default unnamed */
 export function toStatement({ sql, parameters }: CompiledQuery, statementName?: string): Statement {
   const order: number[] = [];
   const argTypes: ArgType[] = [];

@@ -5,9 +5,9 @@ import type { SqlBuilder } from "../condition/sql-builder.ts";
 import { sourceOf, storedName } from "../tables/table-names.ts";
 
 /**
- * A value of the record that belongsTo relations lead to; null where there is no such record.
- * @param table What the statement calls the table that they begin at
- * @param read The value in a table
+ * A value of the record at the end of belongsTo relations; null if there is no such record.
+ * @param table the name of the first table in the statement
+ * @param read the value in a table
  */
 export function valueAlong(
   builder: SqlBuilder,
@@ -19,7 +19,7 @@ export function valueAlong(
   if (step === undefined) return read(table);
   const { sql, db } = builder;
   const { relation, where } = step;
-  // A prefix that names of entities, their tables and conditions never have.
+  // Names of entities, tables and conditions never have this prefix.
   const name = `_s${rest.length}`;
   const key = sql.id(table, storedName(relation.source, relation.foreignKey as string));
   const found = db

@@ -10,10 +10,10 @@ import { isComposite, sourceOf, storedName, tableOf } from "../tables/table-name
 import { idOf, type Selection } from "./select-query.ts";
 import { type NamedQuery, type SqlConnection, type Statement, toStatement } from "./sql-connection.ts";
 
-/** Values of a row as they travel, by column. */
+/** The encoded values of a row, by column. */
 export type Encoded = ReadonlyMap<string, unknown>;
 
-/** Rows up to which an INSERT is kept: larger ones are rare, and long. */
+/** INSERTs with more rows are not cached: they are rare and long. */
 const MAX_KEPT_ROWS = 4;
 
 function slotsFor(
@@ -31,8 +31,8 @@ function slotsFor(
 }
 
 /**
- * The statement that stores rows, which have values for the same columns.
- * @param returning What it returns of the rows. @default nothing
+ * The statement that stores rows with the same columns.
+ * @param returning the columns to return @default none
  */
 export function insertQuery(
   open: SqlConnection,
@@ -48,8 +48,8 @@ export function insertQuery(
 }
 
 /**
- * The statement that stores so many rows, whose values come one row after the other; it is kept.
- * @param returning What it returns of the rows. @default nothing
+ * The cached statement that stores a number of rows, whose values are in row order.
+ * @param returning the columns to return @default none
  */
 export function insertStatement(
   { builder, statements }: SqlConnection,
@@ -89,8 +89,8 @@ function compiled(
 
 /**
  * The statement that stores a row if the stored rows it refers to meet a condition.
- * @param left What `askedOfStored` leaves of a condition on the row
- * @param returning What it returns of the row. @default nothing
+ * @param left the condition that `askedOfStored` returned for the row
+ * @param returning the columns to return @default none
  */
 export function insertWhereQuery(
   { builder, statements }: SqlConnection,
@@ -118,22 +118,22 @@ export function insertWhereQuery(
     .query(values);
 }
 
-/** What an UPDATE sets. */
+/** The changes of an UPDATE. */
 export interface Changed {
   readonly names: readonly string[];
   readonly values: readonly unknown[];
-  /** Whether the database counts the version. */
+  /** Whether the database increments the version. */
   readonly counts: boolean;
 }
 
-/** What an UPDATE sets of these values: not the version, which is counted. */
+/** The changes of an UPDATE with these values, without the version, which is incremented. */
 export function changedBy(entity: AnyEntity, data: Encoded): Changed {
   const counts = countsVersion(entity, [...data.keys()]);
   const changed = [...data].filter(([name]) => !(counts && name === "version"));
   return { names: changed.map(([name]) => name), values: changed.map(([, value]) => value), counts };
 }
 
-/** The statement that changes the rows that match. @param returning What it returns of the rows. @default nothing */
+/** The statement that updates the matching rows. @param returning the columns to return @default none */
 export function updateQuery(
   open: SqlConnection,
   entity: AnyEntity,
@@ -147,7 +147,10 @@ export function updateQuery(
   return updateStatement(open, entity, condition, where, changed, returning).query(values);
 }
 
-/** The same for any values: what is set, then those of the condition. @param where Shape of the condition */
+/**
+ * The UPDATE statement for any values: first those it sets, then those of the condition. @param where the condition's
+ * shape
+ */
 export function updateStatement(
   { builder, statements }: SqlConnection,
   entity: AnyEntity,
@@ -177,7 +180,7 @@ export function nextVersion(
   return { [stored]: sql`${sql.id(entity.name, stored)} + 1` };
 }
 
-/** The statement that deletes the rows that match. */
+/** The statement that deletes the matching rows. */
 export function deleteQuery(
   { builder, statements }: SqlConnection,
   entity: AnyEntity,
@@ -187,22 +190,22 @@ export function deleteQuery(
   const where = conditionShape(condition, builder.provider, values);
   const write = (): CompiledQuery =>
     builder.db
-      // MariaDB takes no other name for the table here.
+      // MariaDB does not support a table alias here.
       .deleteFrom(builder.provider === "mysql" ? tableOf(entity) : sourceOf(entity))
       .where(ownRows(builder, entity, condition, new Slots(), "update"))
       .compile();
   return statements.get(`delete ${entity.name} ${where}`, write).query(values);
 }
 
-/** Whether a condition names its rows by a list of ids. */
+/** Whether a condition selects its rows by a list of ids. */
 function listsIds(condition: Condition): boolean {
   if (condition.op === "and") return condition.of.some(listsIds);
   return condition.op === "compare" && condition.test === "in" && condition.column.role === "id";
 }
 
 /**
- * The condition of a statement that changes rows. MySQL does not read from the table that it changes, but from a copy.
- * Rows with ids of a list are locked in their order first, on PostgreSQL: two statements would deadlock.
+ * The condition of a statement that changes rows. MySQL cannot read from the table that it changes, so it reads from a
+ * copy. On PostgreSQL, rows in a list of ids are locked in order first; otherwise two statements could deadlock.
  */
 function ownRows(
   builder: SqlBuilder,

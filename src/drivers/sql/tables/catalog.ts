@@ -2,10 +2,10 @@ import type { Provider } from "../../../entity/index.ts";
 
 /** A column as the database describes it. */
 export interface ColumnShape {
-  /** The database's own word, as `columnTypeOf` writes it. */
+  /** The database's name of the type, as returned by `columnTypeOf`. */
   readonly type: string;
   readonly required: boolean;
-  /** Whether the database has a value for rows that come without one: a default, a sequence, a computed column. */
+  /** Whether the database fills in missing values: a default, a sequence, a computed column. */
   readonly hasDefault: boolean;
 }
 
@@ -13,13 +13,13 @@ export interface ColumnShape {
 export type Catalog = ReadonlyMap<string, ReadonlyMap<string, ColumnShape>>;
 
 /**
- * The query for the columns of all tables: table, column, type, 1 where it is required, 1 where it has a default. The
- * parameter, which only PostgreSQL's has, is the schema.
- * @param views whether views count as tables
+ * The query for the columns of all tables: table, column, type, 1 if required, 1 if it has a default. Only PostgreSQL's
+ * has a parameter: the schema.
+ * @param views whether to include views
  */
 export function columnsQuery(provider: Provider, views: boolean): string {
   if (provider === "sqlite")
-    // The column that stands for the row's number fills itself in.
+    // The column that is an alias for the row id is filled in automatically.
     return `SELECT m.name, c.name, lower(c.type), c."notnull",
         c.dflt_value IS NOT NULL OR c.hidden > 1 OR (c.pk > 0 AND lower(c.type) = 'integer')
       FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c
@@ -40,7 +40,7 @@ export function columnsQuery(provider: Provider, views: boolean): string {
     ORDER BY c.relname, a.attnum`;
 }
 
-/** The catalog from the rows of that query. */
+/** Makes a catalog from the rows of `columnsQuery`. */
 export function toCatalog(rows: readonly (readonly unknown[])[]): Catalog {
   const catalog = new Map<string, Map<string, ColumnShape>>();
   for (const [table, column, type, required, hasDefault] of rows) {

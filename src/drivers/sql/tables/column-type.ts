@@ -53,18 +53,20 @@ const TYPES: Readonly<Record<Provider, Readonly<Record<Scalar, string>>>> = {
   },
 };
 
-/** Digits of decimals that SQLite keeps as a whole number, which it sorts and adds up; longer ones are text. */
+/**
+ * Maximum precision of decimals that SQLite stores as integers, which it can sort and add up; longer ones are texts.
+ */
 const INTEGER_DIGITS = 18;
 
-/** Holds the text of a decimal without a number of digits. */
+/** The type for the text of a decimal without a declared precision. */
 const OPEN_TEXT = `varchar(${MOST_OPEN_DIGITS + 10})`;
 
-/** Whether a decimal is kept as the whole number of its last digits: 19.90 as 1990. */
+/** Whether a decimal is stored as an integer in units of its last digit: 19.90 as 1990. */
 export function isScaled({ precision }: ColumnType): boolean {
   return precision !== undefined && precision <= INTEGER_DIGITS;
 }
 
-/** What the database calls the type of a column, in small letters (spec 2.2). */
+/** The database's name of a column's type, in lower case (spec 2.2). */
 export function columnTypeOf(column: ColumnType, provider: Provider): string {
   const { scalar, native, precision, scale, items } = column;
   if (items !== undefined && provider === "postgresql") return `${columnTypeOf(items, provider)}[]`;
@@ -77,18 +79,18 @@ export function columnTypeOf(column: ColumnType, provider: Provider): string {
   return (provider === "sqlite" ? undefined : native?.[provider]?.toLowerCase()) ?? TYPES[provider][scalar];
 }
 
-/** An enum with these words, as catalogs describe it. */
+/** An enum with these values, in the format of catalogs. */
 function enumOf(words: readonly string[]): string {
   return `enum(${words.map((word) => `'${word.replaceAll("'", "''")}'`).join(",")})`;
 }
 
-/** The words of an enum that a catalog describes; undefined for another type. */
+/** The values of an enum in a catalog; undefined for other types. */
 function wordsOf(type: string): readonly string[] | undefined {
   if (!/^enum\(.*\)$/s.test(type)) return undefined;
   return [...type.matchAll(/'((?:[^']|'')*)'/g)].map(([, word = ""]) => word.replaceAll("''", "'"));
 }
 
-/** Whether an enum, or a text, holds all words of another. */
+/** Whether an enum has all of these values. */
 function holdsWords(type: string, words: readonly string[]): boolean {
   const known = wordsOf(type);
   return known !== undefined && words.every((word) => known.includes(word));
@@ -106,14 +108,14 @@ export function isWidening(from: string, to: string): boolean {
   if (words !== undefined) return holdsWords(to, words);
   const [before, after] = [lengthOf(from), lengthOf(to)];
   if (before !== undefined && after !== undefined) return before <= after;
-  // Eleven characters hold every one of them.
+  // Eleven characters can hold every integer.
   if (from === "integer") return to === "real" || to === "double precision" || (after !== undefined && after >= 11);
   return false;
 }
 
 /**
- * Types that hold every value of a scalar and give it back as it was, as each database writes them. Wider ones are among
- * them: a later version of the app may have made a column so. SQLite goes by parts of the name.
+ * Column types that store every value of a scalar without loss, by database. They include wider types: a later version
+ * of the app may have widened the column. SQLite uses parts of the type's name.
  */
 const FITTING: Readonly<
   Record<Provider, Readonly<Record<Exclude<Scalar, "String" | "Decimal" | "Enum" | "List">, RegExp>>>
@@ -156,21 +158,21 @@ const FITTING: Readonly<
   },
 };
 
-/** Characters that the texts of MySQL hold at least. */
+/** Minimum capacity of MySQL's text types in characters. */
 const MYSQL_TEXTS: Readonly<Record<string, number>> = {
   text: 16_383,
   mediumtext: 4_194_303,
   longtext: Number.POSITIVE_INFINITY,
 };
 
-/** Characters that a column of this type holds; undefined for one that does not give back texts as they are. */
+/** The capacity of a column type in characters; undefined for types that do not return texts unchanged. */
 function capacityOf(type: string, provider: Provider): number | undefined {
   if (provider === "sqlite") return /char|clob|text/.test(type) ? Number.POSITIVE_INFINITY : undefined;
   if (provider === "mysql" && MYSQL_TEXTS[type] !== undefined) return MYSQL_TEXTS[type];
   return type === "varchar" ? Number.POSITIVE_INFINITY : lengthOf(type);
 }
 
-/** Characters that values of a field may have, where it says so and they are stored as they are. */
+/** Maximum number of characters of a field's values; infinite if not declared, or if they are not stored unchanged. */
 function longestOf({ field }: ColumnDefinition): number {
   if (field === undefined || field.encrypted !== undefined || field.password !== undefined)
     return Number.POSITIVE_INFINITY;
@@ -187,7 +189,10 @@ function fitsDecimal(column: ColumnType, type: string, provider: Provider): bool
   return Number(behind) >= scale && Number(digits) - Number(behind) >= precision - scale;
 }
 
-/** Types of existing tables that give their values back, although they may not take all of a definition's. */
+/**
+ * Column types accepted for existing tables: they return their values correctly, although they may not store all values
+ * of the definition.
+ */
 const NEAR_ENOUGH: Readonly<Record<Provider, Readonly<Partial<Record<Scalar, RegExp>>>>> = {
   sqlite: {
     String: /^$|.*/,
@@ -220,8 +225,8 @@ const NEAR_ENOUGH: Readonly<Record<Provider, Readonly<Partial<Record<Scalar, Reg
 };
 
 /**
- * Whether a column of this type can take the values of a definition and give them back.
- * @param existing whether the table was there before the app, whose values are then its own business
+ * Whether a column of this type can store the values of a definition without loss.
+ * @param existing whether the table existed before the app, which then only needs to be readable
  */
 export function fitsColumn(column: ColumnDefinition, type: string, provider: Provider, existing = false): boolean {
   const { items } = column.kind.column;

@@ -3,25 +3,28 @@ import type { AnyEntity, EntityModel, ResolvedRelation } from "../../../entity/i
 import { tableOf } from "./table-names.ts";
 import { MAX_NAME } from "./unique-keys.ts";
 
-/** The table of a manyToMany relation, and which of its two columns holds which end. */
+/** The table of a manyToMany relation, and the columns of its two ends. */
 export interface LinkTable {
   readonly table: string;
-  /** What statements call it: the table without its schema. */
+  /** The table's name in statements, without its schema. */
   readonly called: string;
   readonly own: string;
   readonly other: string;
-  /** Whether it was there before the app, under names of its own. */
+  /** Whether the table existed before the app, with custom names. */
   readonly existing: boolean;
 }
 
-/** What a statement reads or writes pairs in. */
+/** The table of pairs in a statement, with its alias. */
 export function pairSource({ table, called }: LinkTable): string {
   return table === called ? table : `${table} as ${called}`;
 }
 
 const found = new WeakMap<ResolvedRelation, LinkTable>();
 
-/** Worked out once per relation: Prisma's first column is for the model that comes first, or its field. */
+/**
+ * Returns the table of a relation, computed once. Prisma's first column is for the model whose name sorts first, or the
+ * field if both models are the same.
+ */
 export function linkTable(relation: ResolvedRelation): LinkTable {
   let known = found.get(relation);
   if (known === undefined) {
@@ -42,7 +45,7 @@ export function linkTable(relation: ResolvedRelation): LinkTable {
   return known;
 }
 
-/** One relation per table of pairs. */
+/** Returns one relation per table of pairs. */
 export function linkRelations(model: EntityModel): readonly ResolvedRelation[] {
   const relations = model.entities
     .flatMap((entity) => model.relationsOf(entity))
@@ -50,19 +53,19 @@ export function linkRelations(model: EntityModel): readonly ResolvedRelation[] {
   return [...new Map(relations.map((relation) => [linkTable(relation).table, relation])).values()];
 }
 
-/** Those of tables that Keelson makes. */
+/** The relations whose tables Keelson manages. */
 export function managedLinks(model: EntityModel): readonly ResolvedRelation[] {
   return linkRelations(model).filter(
     (relation) => isManaged(relation.source) && isManaged(relation.target) && !linkTable(relation).existing,
   );
 }
 
-/** Whether Keelson makes the table of an entity. */
+/** Whether Keelson manages the table of an entity. */
 export function isManaged({ existing }: AnyEntity): boolean {
   return !existing;
 }
 
-/** Names of all tables that Keelson makes: one per entity, and one per manyToMany relation. */
+/** The names of all tables that Keelson manages: one per entity, and one per manyToMany relation. */
 export function tableNames(model: EntityModel): readonly string[] {
   const tables = model.entities.filter(isManaged).map(tableOf);
   return [...tables, ...managedLinks(model).map((links) => linkTable(links).table)];
@@ -75,7 +78,10 @@ export function firstSide({ source, target, name, inverse }: ResolvedRelation): 
   return inverse !== undefined && other < own ? other : own;
 }
 
-/** The name of a manyToMany relation, after which Prisma calls its table; a name that is too long ends in a hash. */
+/**
+ * The name of a manyToMany relation, from which Prisma derives the table's name; a name that is too long ends in a
+ * hash.
+ */
 export function linkName(relation: ResolvedRelation): string {
   const name = firstSide(relation);
   const length = MAX_NAME - 1; // the table's name begins with an underscore
@@ -89,14 +95,14 @@ export function linkTableName(name: string): string {
   return `_${name}`;
 }
 
-/** Names have no double underscores, so this one cannot clash with a declared field. */
+/** The name of an undeclared relation side. Declared names have no double underscores, so it cannot clash with one. */
 export function hiddenName({ source, name }: ResolvedRelation): string {
   return `${source.name}__${name}`;
 }
 
 /**
- * The name of the other side of a manyToMany relation, whether an entity declares it or not. Prisma's first column is for
- * the field that comes first where both are of one model, so there an undeclared side has to come last.
+ * The name of the other side of a manyToMany relation, declared or not. If both sides belong to the same model,
+ * Prisma's first column is for the field that sorts first, so an undeclared side must sort last.
  */
 export function otherSideName(relation: ResolvedRelation): string {
   const { source, target, name, inverse } = relation;

@@ -1,6 +1,6 @@
 import type { AnyEntity, ColumnDefinition, EntityModel } from "../../../entity/index.ts";
 
-/** Whether a key leads to a record that is followed back by a single one: then no two records may share it. */
+/** Whether a hasOne relation uses this key from the other side: no two records may then share it. */
 function isFollowedBySingle(model: EntityModel, entity: AnyEntity, { role, relation }: ColumnDefinition): boolean {
   if (role !== "foreignKey") return false;
   const key = model.relation(entity, relation as string);
@@ -8,27 +8,27 @@ function isFollowedBySingle(model: EntityModel, entity: AnyEntity, { role, relat
   return model.relation(key.target, key.inverse)?.type === "hasOne";
 }
 
-/** Columns that are unique on their own, the id aside. */
+/** Columns that are unique by themselves, except the id. */
 export function uniqueColumnsOf(model: EntityModel, entity: AnyEntity): readonly string[] {
   return Object.values(entity.columns)
     .filter((column) => column.role !== "id" && (column.unique || isFollowedBySingle(model, entity, column)))
     .map(({ name }) => name);
 }
 
-/** Every list of columns that the database keeps unique, the id aside. */
+/** All combinations of columns that are unique in the database, except the id. */
 export function printedUniqueKeys(model: EntityModel, entity: AnyEntity): readonly (readonly string[])[] {
   return [...uniqueColumnsOf(model, entity).map((name) => [name]), ...entity.uniques];
 }
 
-/** How the names of indexes over live records end. */
+/** The suffix of the names of indexes over live records. */
 export const LIVE_SUFFIX = "_live_key";
 
-/** The name of the index that keeps columns unique among live records. */
+/** The name of the unique index over live records. */
 export function liveUniqueName(entity: AnyEntity, columns: readonly string[]): string {
   return constraintName(entity, columns, LIVE_SUFFIX);
 }
 
-/** The names of all of them. */
+/** The names of all unique indexes over live records. */
 export function liveUniqueNames(model: EntityModel): readonly string[] {
   return model.entities.flatMap((entity) =>
     entity.softDelete === undefined
@@ -37,7 +37,7 @@ export function liveUniqueNames(model: EntityModel): readonly string[] {
   );
 }
 
-/** PostgreSQL's limit on names; Prisma shortens those of its constraints, keeping the suffix. */
+/** PostgreSQL's limit on the length of names; Prisma shortens those of its constraints, keeping the suffix. */
 export const MAX_NAME = 63;
 
 /** The name that Prisma gives to a constraint. */
@@ -45,7 +45,7 @@ export function constraintName(entity: AnyEntity, columns: readonly string[], su
   return shortName([entity.name, ...columns].join("_"), suffix);
 }
 
-/** A name of which the end stays when it is too long. */
+/** Shortens a name that is too long, keeping its suffix. */
 export function shortName(start: string, suffix: string): string {
   return `${start.slice(0, MAX_NAME - suffix.length)}${suffix}`;
 }
