@@ -19,25 +19,27 @@ type AuthTables = ReturnType<typeof getAuthTables>;
 type AuthField = AuthTables[string]["fields"][string];
 
 /**
- * Fields of an entity `user` that better-auth reads and writes. Spread them into an entity of the app's own to give users
- * more fields or other rules, and name it in `accounts({ entities: [user] })`.
+ * Fields of the entity `user` that better-auth reads and writes. Spread them into your own entity to add fields or
+ * change rules, and pass it to `accounts({ entities: [user] })`.
  */
 export const userFields = {
   name: string.min(1),
-  /** better-auth changes it, after it has asked for a proof. */
+  /** better-auth changes it after the user has confirmed it. */
   email: email.unique().readonly().readable("owner", "admin"),
   emailVerified: bool.default(false).readonly().readable("owner", "admin"),
   image: text.optional(),
   role: string.default("user").readonly().readable("owner", "admin"),
 };
 
-/** The user of a session. Users read and change their own record; administrators read all. */
+/** The user of a session. Users read and update their own record; administrators read all. */
 export const user = entity("user", userFields)
   .ownedBy("id")
   .rules({ read: ["ownerOrAdmin"], update: ["owner"] })
   .hideForbidden();
 
-/** An organization of better-auth's plugin `organization`. Its members read it while it is their active one. */
+/**
+ * An organization of better-auth's `organization` plugin. Members can read it while it is their active organization.
+ */
 export const organization = entity("organization", {
   name: string,
   slug: string.unique(),
@@ -47,16 +49,20 @@ export const organization = entity("organization", {
 
 const DEFAULTS: readonly AnyEntity[] = [user, organization].map((one) => resolveEntity(one) as AnyEntity);
 
-/** The entities of better-auth's tables: those that the app lists itself, and the others. */
+/** The entities for better-auth's tables. */
 export interface AccountEntities {
   readonly brought: readonly AnyEntity[];
-  /** Columns of plugins that entities with fields of their own lack, by entity. Callers neither see nor write them. */
+  /**
+   * Columns of better-auth's plugins that the app's own entities lack, by entity. Callers can neither see nor write
+   * them.
+   */
   readonly missing: Readonly<Record<string, Readonly<Record<string, AnyField>>>>;
 }
 
 /**
+ * Makes entities for better-auth's tables.
  * @param tables of better-auth and its plugins
- * @param own entities of the app that hold one of them
+ * @param own entities of the app that replace one of them
  */
 export function accountEntities(tables: AuthTables, own: readonly AnyEntity[]): AccountEntities {
   const known = new Map<string, AnyEntity>([...DEFAULTS, ...own].map((one) => [one.name, one]));
@@ -81,7 +87,7 @@ export function accountEntities(tables: AuthTables, own: readonly AnyEntity[]): 
 
 const TIMES: ReadonlySet<string> = new Set(["createdAt", "updatedAt"]);
 
-/** A table that only better-auth reads and writes: no routes, no rules, and secrets that nothing shows. */
+/** An entity that only better-auth reads and writes: it has no routes and rules, and its secrets are omitted. */
 function tableEntity(name: string, fields: AuthTables[string]["fields"], find: (name: string) => AnyEntity): AnyEntity {
   const members = Object.entries(fields).flatMap(([field, of]): readonly (readonly [string, FieldMap[string]])[] => {
     if (TIMES.has(field)) return [];

@@ -1,13 +1,13 @@
 import type { PluginContext, RouteContext, RouteDescription } from "../../gate/index.ts";
 import { kebabCase, PayloadTooLargeError, Reply } from "../../kernel/index.ts";
 
-/** What is asked of better-auth, whatever its plugins. */
+/** The used part of a better-auth instance. */
 export interface AuthHandler {
   handler(request: Request): Promise<Response>;
   readonly api: object;
 }
 
-/** An endpoint as better-auth declares it; one without a path is for code alone. */
+/** An endpoint as better-auth declares it. An endpoint without a path can only be called by code. */
 interface AuthEndpoint {
   readonly path?: string;
   readonly options?: {
@@ -16,13 +16,13 @@ interface AuthEndpoint {
   };
 }
 
-/** Where the address of the other end is for better-auth: a header that clients cannot set, because it is replaced. */
+/** Passes the client's address to better-auth. Clients cannot set this header, because it is replaced. */
 export const ADDRESS_HEADER = "x-keelson-address";
 
-/** Bytes of a request to better-auth. */
+/** The largest request body for better-auth in bytes. */
 const MOST_BYTES = 1_048_576;
 
-/** A route for each of better-auth's endpoints, those of its plugins included. */
+/** Adds a route for each endpoint of better-auth and its plugins. */
 export function addAccountRoutes({ routes }: PluginContext, auth: AuthHandler, path: string, origin: string): void {
   const taken = new Set<string>();
   for (const [name, endpoint] of Object.entries(auth.api) as [string, AuthEndpoint][]) {
@@ -46,7 +46,7 @@ export function addAccountRoutes({ routes }: PluginContext, auth: AuthHandler, p
   }
 }
 
-/** What it takes and gives is in the documentation of better-auth, which has a client of its own. */
+/** The documentation of an endpoint. Its input and output are documented by better-auth, which has its own client. */
 function describeEndpoint(method: string, description: string | undefined): RouteDescription {
   const body = { required: false, content: { "application/json": {} } };
   return { description, errors: ["4XX"], ...(method === "GET" ? {} : { body }) };
@@ -67,7 +67,7 @@ async function toRequest({ request }: RouteContext, origin: string): Promise<Req
   });
 }
 
-/** Of the connection, or replaced. */
+/** Headers of the connection, and headers that are replaced. */
 const DROPPED: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -105,7 +105,7 @@ async function toReply(response: Response): Promise<Reply> {
   return new Reply(status, bytes.byteLength === 0 ? undefined : bytes, all);
 }
 
-/** An error of better-auth in the form that all errors of the API have. */
+/** Converts an error of better-auth to the format of the API's errors. */
 function errorOf(status: number, bytes: Uint8Array): object {
   const none = { code: `STATUS_${status}`, message: "The request was refused", status };
   try {
@@ -114,7 +114,7 @@ function errorOf(status: number, bytes: Uint8Array): object {
     >;
     return { ...none, ...details, ...(code ? { code } : {}), ...(message ? { message } : {}), status };
   } catch {
-    return none; // a page, or nothing
+    return none; // an HTML page, or an empty body
   }
 }
 

@@ -16,7 +16,7 @@ const OPERATORS = {
   ends_with: "ends",
 } as const;
 
-/** better-auth joins its conditions with AND, and those that say OR with OR. */
+/** better-auth combines conditions with AND, and those with the connector OR with OR. */
 function toWhere(conditions: readonly CleanedWhere[] = []): Where {
   const one = ({ field, operator = "eq", value }: CleanedWhere): Where => ({
     [field]: { [OPERATORS[operator]]: value },
@@ -40,8 +40,8 @@ interface Listed {
 }
 
 /**
- * better-auth's database on a driver. It works below the gate, as every driver does: better-auth decides who may do what.
- * @param entityOf the entity of a table, whose defaults and timestamps new rows get
+ * better-auth's database on a driver. Like every driver it works below the gate: better-auth decides who may do what.
+ * @param entityOf the entity of a table, which provides defaults and timestamps of new rows
  */
 export function accountsAdapter(
   create: typeof createAdapterFactory,
@@ -50,7 +50,7 @@ export function accountsAdapter(
 ): ReturnType<typeof createAdapterFactory> {
   const changed = (model: string, data: Row): Row => {
     const entity = entityOf(model);
-    return entity === undefined ? data : withWords(entity, data); // the plugins that keep them do not see this driver
+    return entity === undefined ? data : withWords(entity, data); // the search plugin does not see this driver
   };
   return create({
     config: { adapterId: "keelson", supportsNumericIds: false, supportsJSON: false, supportsArrays: false },
@@ -64,7 +64,7 @@ export function accountsAdapter(
       async update<T>({ model, where, update }: Found & { update: T }) {
         const found = await driver.findOne(model, toWhere(where));
         if (found === null) return null;
-        const same = { AND: [{ id: found.id }, toWhere(where)] }; // still what it was when it was found
+        const same = { AND: [{ id: found.id }, toWhere(where)] }; // only if the row still matches
         return (await driver.update(model, same, changed(model, update as Row))) as T | null;
       },
       updateMany: ({ model, where, update }) => driver.updateMany(model, toWhere(where), changed(model, update as Row)),
@@ -77,7 +77,7 @@ export function accountsAdapter(
   });
 }
 
-/** A row with what its entity has and better-auth does not know: defaults of the app's fields, and timestamps. */
+/** Completes a row with values that better-auth does not know: defaults of the app's own fields, and timestamps. */
 function complete(entity: AnyEntity | undefined, data: Row): Row {
   const now = new Date();
   const added = Object.values(entity?.columns ?? {}).flatMap(({ name, role, field }): [string, unknown][] => {

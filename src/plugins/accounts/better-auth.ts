@@ -4,7 +4,7 @@ import type { createAdapterFactory } from "better-auth/adapters";
 import type { getAuthTables } from "better-auth/db";
 import { ConfigurationError } from "../../entity/index.ts";
 
-/** What is used of better-auth. */
+/** The used part of better-auth. */
 interface BetterAuth {
   readonly betterAuth: typeof betterAuth;
   readonly createAdapterFactory: typeof createAdapterFactory;
@@ -12,8 +12,8 @@ interface BetterAuth {
 }
 
 /**
- * Loads better-auth, at once: its tables are entities, which an app needs before anything can be awaited.
- * @throws ConfigurationError when it is not installed
+ * Loads better-auth synchronously: its tables are entities, which an app needs before anything can be awaited.
+ * @throws ConfigurationError if it is not installed
  */
 export function loadBetterAuth(): BetterAuth {
   const load = createRequire(import.meta.url);

@@ -1,7 +1,7 @@
 import type { AnyEntity, RuleObject } from "../../entity/index.ts";
 import type { User } from "../../kernel/index.ts";
 
-/** A rule about the caller's active organization, as the rules plugin takes it. */
+/** A rule about the caller's active organization, in the form of the rules plugin. */
 interface OrganizationRule extends RuleObject {
   readonly evaluate: (context: {
     readonly user: User | null;
@@ -11,9 +11,9 @@ interface OrganizationRule extends RuleObject {
 }
 
 /**
- * A rule that passes for records of the caller's active organization, as long as the caller is a member of it. On `organization`
- * itself it is about that record; other entities have a relation `organization`.
- * @param roles in the organization, of which the caller has one @default any
+ * A rule that passes for records of the caller's active organization, as long as the caller is a member. On
+ * `organization` it is about that record itself; other entities need a relation `organization`.
+ * @param roles roles in the organization, one of which the caller must have @default any role
  * @example entity("plan", { title: string, organization: belongsTo(() => organization) }).rules({ read: [inOrganization()], delete: [inOrganization("owner")] })
  */
 export function inOrganization(...roles: readonly string[]): OrganizationRule {
@@ -23,7 +23,7 @@ export function inOrganization(...roles: readonly string[]): OrganizationRule {
   return rule;
 }
 
-/** One rule of each name: two with one name would be two different rules. */
+/** Rules by name. A second rule with the same name would be ambiguous. */
 const made = new Map<string, OrganizationRule>();
 
 function createRule(name: string, roles: readonly string[]): OrganizationRule {

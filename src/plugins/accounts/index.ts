@@ -1,5 +1,6 @@
-// accounts: logins with better-auth. Its tables are entities of the app, its routes are routes of the app, and the user of
-// its session is the caller. Not part of the specification; opt-in, with the optional peer better-auth.
+// accounts: logins with better-auth. Its tables are entities of the app, its endpoints are routes of the app, and the
+// user of its session is the caller. Not part of the specification; opt-in, with the optional peer dependency
+// better-auth.
 
 import type { BetterAuthOptions } from "better-auth";
 import { type AnyEntity, type EntityLike, resolveEntity } from "../../entity/index.ts";
@@ -15,29 +16,32 @@ export { organization, user, userFields } from "./account-entities.ts";
 export { inOrganization } from "./in-organization.ts";
 export type { MailOptions, MailTransport } from "./mail.ts";
 
-// No hooks, no services. Routes: those of better-auth, below `path`. Entities: user, session, account, verification, and the
-// tables of better-auth's plugins.
+// No hooks, no services. Routes: the endpoints of better-auth, below `path`. Entities: user, session, account,
+// verification, and the tables of better-auth's plugins.
 
-/** What `accounts` takes. */
+/** Options of `accounts`. */
 export interface AccountsOptions {
-  /** What browsers see: `https://shop.example`. */
+  /** The app's address in browsers: `https://shop.example`. */
   readonly baseUrl: string;
-  /** Signs cookies; at least 32 random characters: `openssl rand -base64 32`. */
+  /** The secret that signs cookies; at least 32 random characters: `openssl rand -base64 32`. */
   readonly secret: string;
-  /** Where better-auth's routes are, from the root. @default "/auth" */
+  /** The path of better-auth's routes, from the root. @default "/auth" */
   readonly path?: string | undefined;
   /**
-   * Entities of the app that hold a table of better-auth, such as a `user` with fields of its own.
-   * @default none: the plugin brings `user` and all others
+   * Entities of the app that replace tables of better-auth, such as a `user` with more fields.
+   * @default none: the plugin brings `user` and all other tables
    */
   readonly entities?: readonly EntityLike[] | undefined;
-  /** How mail is sent, such as `{ transport: nodemailer.createTransport(…), from }`. @default to the log; in production not at all */
+  /**
+   * Sends mail, for example `{ transport: nodemailer.createTransport(…), from }`. @default mail is logged; in
+   * production it is not sent
+   */
   readonly mail?: MailOptions | undefined;
-  /** Whether an address has to be verified before its user can sign in. @default false */
+  /** Whether users must verify their address before they can sign in. @default false */
   readonly verifyEmail?: boolean | undefined;
-  /** Origins of other pages that may send the cookie, besides that of `baseUrl`. @default none */
+  /** Origins of other pages that may send the cookie, in addition to the origin of `baseUrl`. @default none */
   readonly trustedOrigins?: readonly string[] | undefined;
-  /** Everything else that better-auth takes: its plugins, social providers, sessions, hooks. */
+  /** Further options of better-auth: its plugins, social providers, sessions, hooks. */
   readonly betterAuth?:
     | Omit<BetterAuthOptions, "baseURL" | "basePath" | "secret" | "database" | "trustedOrigins">
     | undefined;
@@ -55,8 +59,8 @@ const KNOWN: Readonly<Record<keyof AccountsOptions, true>> = {
 };
 
 /**
- * Logins with better-auth: sign-up, sign-in, sessions, e-mail verification and password reset, and what better-auth's
- * plugins add. Callers are `{ id, role, roles, organizationId, organizationRole }`.
+ * Adds logins with better-auth: sign-up, sign-in, sessions, e-mail verification and password reset, and the features of
+ * better-auth's plugins. Callers are `{ id, role, roles, organizationId, organizationRole }`.
  * @throws ConfigurationError when better-auth is not installed
  * @example
  * keelson({ entities: [order], plugins: [accounts({ baseUrl: "https://shop.example", secret: process.env.AUTH_SECRET })] })
@@ -107,7 +111,7 @@ function originOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : "http://localhost";
 }
 
-/** `input: false`: a new account cannot make itself an administrator. */
+/** `input: false`: users cannot set the role of a new account themselves. */
 function userOptions({ betterAuth: { user } = {} }: AccountsOptions): BetterAuthOptions["user"] {
   const role = { type: "string", required: false, defaultValue: "user", input: false } as const;
   return { ...user, additionalFields: { role, ...user?.additionalFields } };
@@ -153,7 +157,7 @@ function settingsOf(options: AccountsOptions, context: PluginContext): BetterAut
       ...emailVerification,
     },
     advanced: {
-      // better-auth would leave the check out where the environment says that a test runs.
+      // better-auth would skip the check in test environments.
       disableOriginCheck: false,
       ...advanced,
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ...advanced?.ipAddress },
@@ -161,7 +165,7 @@ function settingsOf(options: AccountsOptions, context: PluginContext): BetterAut
   };
 }
 
-/** What `getSession` gives, as far as it is used. */
+/** The used part of `getSession`. */
 interface Sessions {
   readonly api: {
     getSession(input: { readonly headers: Headers; readonly query: { readonly disableRefresh: true } }): Promise<{
@@ -180,7 +184,7 @@ interface State {
 
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** The user of the session, read anew for each request: a sign-out or a lost role takes effect with the next one. */
+/** The user of the session. It is read for each request, so that a sign-out or a lost role takes effect at once. */
 async function findCaller(
   { method, url, headers }: RequestInfo,
   { driver }: PluginContext,
@@ -188,12 +192,12 @@ async function findCaller(
 ): Promise<object | null> {
   const cookie = headers.get("cookie");
   const authorization = headers.get("authorization");
-  // better-auth finds the callers of its own routes.
+  // better-auth identifies the callers of its own routes.
   if ((cookie === null && authorization === null) || url.startsWith(`${path}/`)) return null;
-  // A browser sends the cookie from pages of any site; Origin names the site of the page.
+  // Browsers also send the cookie from pages of other sites. Origin names the site of the page.
   const isForeign = !READS.has(method) && !origins.has(headers.get("origin") ?? "");
   const given = new Headers({
-    // Besides a header of its own the cookie is not needed: a browser may add the one that a proxy has asked for.
+    // With an Authorization header the cookie is not needed: a browser may add a header that a proxy has asked for.
     ...(cookie === null || (isForeign && authorization !== null) ? {} : { cookie }),
     ...(authorization === null ? {} : { authorization }),
   });
@@ -210,7 +214,7 @@ async function findCaller(
   };
 }
 
-/** The active organization of a session, as long as the user is one of its members. */
+/** The active organization of a session, if the user is still a member. */
 async function membership(driver: PluginContext["driver"], userId: string, organizationId: unknown): Promise<object> {
   const member = typeof organizationId === "string" ? await driver.findOne("member", { userId, organizationId }) : null;
   return { organizationId: member === null ? null : organizationId, organizationRole: member?.role ?? null };

@@ -8,19 +8,19 @@ export interface Mail {
   readonly text: string;
 }
 
-/** Sends mail: a transport of nodemailer is one. */
+/** Sends mail, such as a transport of nodemailer. */
 export interface MailTransport {
   sendMail(mail: Mail): Promise<unknown>;
 }
 
-/** How accounts send mail. */
+/** The mail options of accounts. */
 export interface MailOptions {
   readonly transport: MailTransport;
   /** Address of the sender, such as `Shop <no-reply@shop.example>`. */
   readonly from: string;
 }
 
-/** Writes mail to the log: what development uses unless there is a transport. */
+/** Writes mail to the log. Used in development without a transport. */
 export function logMail(log: Logger): MailOptions {
   return {
     from: "accounts",

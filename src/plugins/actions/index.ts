@@ -1,4 +1,4 @@
-// Adds actions to entities: the eleven prebuilt ones and an import, and custom ones, by builder or as plain objects.
+// Adds actions to entities: prebuilt ones, imports and exports, and custom ones by builder or as plain objects.
 // Specification sections 4.2 and 4.3.
 import { type AnyEntity, ConfigurationError } from "../../entity/index.ts";
 import { createPlugin, FieldChecks, type Plugin, type PluginContext, RuleLists } from "../../gate/index.ts";
@@ -20,9 +20,9 @@ export { countAction, existsAction } from "./prebuilt/count-and-exists.ts";
 export { archiveAction, toggleAction, unarchiveAction } from "./prebuilt/flag-actions.ts";
 export { restoreAction, softDeleteAction } from "./prebuilt/soft-deletion.ts";
 
-// Policy: records that are softly deleted. No hooks, no options.
+// Policy: soft-deleted records are hidden. No hooks, no options.
 
-/** Where another plugin decides, lists of rules are only names to it: there is nothing to make ready. */
+/** Used without the rules plugin's service: lists of rules need no compiling. */
 const NO_LISTS: RuleLists = Object.freeze({ compile: () => {} });
 
 /** Actions of entities, over HTTP and in the process. */
@@ -63,7 +63,7 @@ function addRoutes(context: PluginContext, action: CompiledAction): void {
   const meta = { ...(description === undefined ? {} : { description }), ...definition.meta };
   const describe = describeAction(context, action);
   const body = definition.readsBody === "raw" ? ({ as: "raw" } as const) : undefined;
-  // A run has transactions of its own.
+  // A workflow runs in transactions of its own.
   const transactional = definition.workflow === undefined ? definition.transactional : false;
   const own = { timeout, body, transactional, meta, describe, handler };
   const shared = { action: name, entity, access, obeys: rules, ...own };
@@ -72,7 +72,7 @@ function addRoutes(context: PluginContext, action: CompiledAction): void {
   for (const alias of aliases) context.routes.add({ ...shared, method: alias.method, path: root + alias.path });
 }
 
-/** What the filters of lists are read with comes from another plugin, and most actions do without. */
+/** Services that actions need come from other plugins. They are checked here because most actions need none. */
 function assertServices({ entities, has }: PluginContext): void {
   const missing = entities.entities.flatMap(({ name, actions: attached }) =>
     Object.entries(attached).flatMap(([action, value]) => {

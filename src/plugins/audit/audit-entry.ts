@@ -1,9 +1,11 @@
 import { type AnyEntity, datetime, type EntityRulesInput, entity, json, string } from "../../entity/index.ts";
 
-/** Name of the entity that entries are kept in. */
+/** Name of the entity that stores the entries. */
 export const ENTRY = "auditEntry";
 
-/** One change of one record. Only the plugin writes entries, and an entry is never changed. */
+/**
+ * The entity of entries. An entry is one change of one record; only the plugin writes entries, and they never change.
+ */
 export function auditEntry(read: EntityRulesInput["read"] | undefined): AnyEntity {
   const entry = entity(ENTRY, {
     at: datetime.describe("When the change was made"),

@@ -11,16 +11,16 @@ import {
 import { AuthorizationError } from "../../kernel/index.ts";
 import { ENTRY } from "./audit-entry.ts";
 
-/** Entries that wait to be stored together. */
+/** The most entries that wait to be stored together. */
 const MOST_WAITING = 500;
 
 /**
- * A driver whose entries only grow, and show of old values what the reader may see of the field: values are tagged as
- * records of their entity, so that its mask applies wherever they get to. Entries of a transaction are stored together,
- * before it commits.
+ * A driver that refuses to change or delete entries, and that masks their old and new values. The values are tagged as
+ * records of their entity, so that its field rules apply wherever they are shown. Entries of a transaction are stored
+ * together, before it commits.
  */
 export function entriesDriver(inner: Driver, model: EntityModel): Driver {
-  const joins = true; // no relation leads to an entry
+  const joins = true; // no relation has entries as its target
   return withMiddleware(inner, entriesAsRead(model), {
     joins,
     transaction: (work, options) =>
@@ -34,7 +34,7 @@ export function entriesDriver(inner: Driver, model: EntityModel): Driver {
   });
 }
 
-/** New entries of a transaction, until they are stored together. */
+/** Collects the new entries of a transaction until they are stored together. */
 class WaitingEntries {
   readonly #driver: Driver;
   #rows: Row[] = [];
@@ -80,7 +80,7 @@ function entriesAsRead(model: EntityModel): Middleware {
   };
 }
 
-/** Values mean nothing without the entity that they are of. */
+/** Also selects the entity, which decides how values are read and who may see them. */
 function withEntity(find: Find): Find {
   const { select } = find;
   const isEnough = select === undefined || !select.some((name) => name === "before" || name === "after");
@@ -97,7 +97,7 @@ function openEntry(model: EntityModel, row: Row): void {
   }
 }
 
-/** Values as their columns hold them; those of columns that are gone do not show. */
+/** Values in the types of their columns. Values of removed columns are left out. */
 function typed({ columns, relations }: AnyEntity, values: Row): Row {
   const row: Row = {};
   for (const [name, value] of Object.entries(values)) {

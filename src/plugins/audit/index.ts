@@ -1,5 +1,5 @@
-// audit: who did what to which record. Every write of a record leaves an entry, in the transaction of the write: there is
-// no write without its entry, and no entry without its write. Not part of the specification; opt-in.
+// audit: records who changed which record. Each write of a record stores an entry in the same transaction, so that
+// neither exists without the other. Not part of the specification; opt-in.
 
 import type { AnyEntity, EntityModel, EntityRulesInput } from "../../entity/index.ts";
 import {
@@ -15,20 +15,20 @@ import { auditEntry, ENTRY } from "./audit-entry.ts";
 import { entriesDriver } from "./entries-driver.ts";
 import { keepEntries, noteEntry } from "./keep-entries.ts";
 
-// Listener: changes of records become entries. Around drivers: entries only grow. Entity: auditEntry. Hook: access:mask (old
-// values are not asked for). Service: `AuditLog`.
+// Listener: changes of records become entries. Wraps drivers: entries cannot be changed. Entity: auditEntry. Hook:
+// access:mask (entries cannot be filtered by their values). Service: `AuditLog`.
 
 /** Options of `audit`. */
 export interface AuditOptions {
   /**
-   * Rules for reading entries; any of them passes. Readers see the changes of all records, whatever the read rules of
-   * their entities say. Of each field they see what its field rules let them see.
+   * Rules for reading entries; one of them has to pass. Readers see the changes of all records, regardless of the read
+   * rules of their entities. Field rules apply: values of fields that a reader may not see are hidden.
    * @default none: entries have no routes
    */
   readonly read?: EntityRulesInput["read"] | undefined;
-  /** Names of the entities whose changes are kept. @default all that are not internal */
+  /** Names of the audited entities. @default all that are not internal */
   readonly entities?: readonly string[] | undefined;
-  /** Names of entities to leave out of them. @default none */
+  /** Names of entities that are not audited. @default none */
   readonly except?: readonly string[] | undefined;
   /** Days after which an entry is deleted. @default never */
   readonly keepDays?: number | undefined;
@@ -36,14 +36,14 @@ export interface AuditOptions {
 
 const DAY_MS = 86_400_000;
 const EVERY_MS = 3_600_000;
-/** Entries of one statement: others have to have their turn. */
+/** Entries per delete statement, so that other statements get their turn. */
 const PORTION = 1_000;
 
 const KNOWN: Readonly<Record<keyof AuditOptions, true>> = { read: true, entities: true, except: true, keepDays: true };
 
 /**
- * Keeps who did what to which record, as records of the entity `auditEntry`.
- * @param options which entities, who reads entries, and for how long they are kept
+ * Records who changed which record, as records of the entity `auditEntry`.
+ * @param options which entities are audited, who may read entries, and how long entries are kept
  * @example
  * keelson({ entities, plugins: [audit({ read: ["admin"] })] })
  */
@@ -71,14 +71,14 @@ export function audit(options: AuditOptions = {}): Plugin {
   });
 }
 
-/** A reader may not see all of the values, so they cannot be asked for: who asks for what is in them would find it out. */
+/** Removes the values from the filterable fields: a filter would reveal values that the reader may not see. */
 function closeValues(draft: MaskDraft): void {
   if (draft.principal.kind === "system") return;
   const isOpen = (name: string): boolean => name !== "before" && name !== "after";
   draft.mask = { ...draft.mask, filterable: new Set([...draft.mask.filterable].filter(isOpen)) };
 }
 
-/** The entities whose changes are kept. A name that no entity has is a problem: its changes would be missed. */
+/** The audited entities. Reports unknown names, because their changes would be missed. */
 function auditedEntities(
   model: EntityModel,
   { entities, except = [] }: AuditOptions,
@@ -100,8 +100,9 @@ interface CleanUp {
 }
 
 /**
- * Deletes entries that are older than some days, at once and every hour. Several processes may do so at the same time.
- * @param driver the base driver: all others refuse to delete entries
+ * Deletes entries that are older than some days, at once and then every hour. Several processes may do so at the same
+ * time.
+ * @param driver the base driver, because all others refuse to delete entries
  */
 function startCleanUp(driver: Driver, log: Logger, keepDays: number): CleanUp {
   let isStopped = false;

@@ -11,7 +11,7 @@ import {
 } from "../../gate/index.ts";
 import { ENTRY } from "./audit-entry.ts";
 
-/** What a write did to a record, as it may be kept. */
+/** The change of a record, as an entry stores it. */
 interface Change {
   readonly changed: readonly string[];
   readonly before: Row | null;
@@ -22,17 +22,17 @@ interface Change {
 const SILENT: ReadonlySet<ColumnDefinition["role"]> = new Set(["id", "updatedAt", "version", "blindIndex", "words"]);
 
 /**
- * The change of a record; null on a side where it did not exist. It does not depend on the caller: of password, omitted
- * and encrypted fields it keeps only that they changed. A copy of their values would outlive the original, and key
- * rotation would have to include it.
- * @returns undefined when nothing that is kept has changed
+ * The change of a record; null for a side on which it did not exist. It does not depend on the caller. For password,
+ * omitted and encrypted fields, only their names are stored: copied values would outlive the original, and key rotation
+ * would have to include them.
+ * @returns undefined if no audited column has changed
  */
 function changeOf(entity: AnyEntity, before: Row | null, after: Row | null): Change | undefined {
   const changed: string[] = [];
   const sides = { before: {} as Row, after: {} as Row };
   for (const column of Object.values(entity.columns)) {
     const { name, role } = column;
-    if (SILENT.has(role) || (role === "createdAt" && before === null)) continue; // the entry has the time
+    if (SILENT.has(role) || (role === "createdAt" && before === null)) continue; // the entry has its own time
     const [old, fresh] = [before?.[name] ?? null, after?.[name] ?? null];
     if (isDeepStrictEqual(old, fresh)) continue;
     changed.push(name);
@@ -53,8 +53,8 @@ function plain({ kind }: ColumnDefinition, value: unknown): unknown {
 }
 
 /**
- * Stores an entry for each change in which something that is kept has changed.
- * @param driver of the transaction that the changes are made in
+ * Stores an entry for each change of an audited column.
+ * @param driver of the transaction that contains the changes
  */
 export async function keepEntries(changes: readonly RecordChange[], driver: Driver): Promise<void> {
   const entries = changes.flatMap(entryOf);
@@ -62,7 +62,7 @@ export async function keepEntries(changes: readonly RecordChange[], driver: Driv
   else if (entries.length > 1) await driver.createMany(ENTRY, entries);
 }
 
-/** Stores an entry about something that changed no record. */
+/** Stores an entry about an event that did not change a record. */
 export async function noteEntry(
   driver: Driver,
   { principal, requestId, app }: OperationScope,
@@ -85,7 +85,7 @@ function entryOf({ entity, kind, id, before, after, relation, cause }: RecordCha
   const change = relation === undefined ? changeOf(entity, before, after) : changeOfPairs(relation, before, after);
   if (change === undefined) return [];
   const entry = {
-    id: defaultIds.next(), // in the order of their writing, whatever ids the app makes
+    id: defaultIds.next(), // sorted by time, independent of the app's own ids
     at: cause.at,
     actorKind: cause.principal?.kind ?? "unknown",
     actorId: cause.principal?.user?.id ?? null,

@@ -4,7 +4,7 @@ import { BadRequestError } from "../../kernel/index.ts";
 /** One change of a batch. */
 export interface BatchItem {
   readonly method: string;
-  /** Below the API's root, with a query string if need be. */
+  /** Relative to the API's root, with an optional query string. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -13,7 +13,7 @@ export interface BatchItem {
 const METHODS: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 const MEMBERS: ReadonlySet<string> = new Set(["method", "path", "body", "headers"]);
 
-/** The items of a body. @throws BadRequestError naming the first one that is wrong */
+/** Reads the items of a body. @throws BadRequestError naming the first invalid item */
 export function readItems(body: unknown, most: number): readonly BatchItem[] {
   if (!Array.isArray(body)) throw new BadRequestError("A batch is a list of items, such as [{ method, path, body }]");
   if (body.length > most) throw new BadRequestError(`A batch has at most ${most} items`);
@@ -36,12 +36,12 @@ function problemOf(item: unknown): string | undefined {
   return undefined;
 }
 
-/** Names in a body under which records are named that it changes, or asks for the right to change. */
+/** Member names under which a nested write names existing records. */
 const NAMING: ReadonlySet<string> = new Set(["connect", "disconnect", "set", "update", "delete"]);
-/** More of them in one batch are not looked at. */
+/** The most ids that are collected from one batch. */
 const MOST_NAMED = 1_000;
 
-/** Ids that the bodies of a batch name in nested writes. */
+/** The ids of existing records in nested writes of a batch. */
 export function idsIn(items: readonly BatchItem[]): readonly string[] {
   const found = new Set<string>();
   const collect = (value: unknown, isNamed: boolean): void => {
@@ -59,21 +59,21 @@ export function idsIn(items: readonly BatchItem[]): readonly string[] {
 const REFERENCE = /^\$(\d{1,4})\.(\w+(?:\.\w+)*)$/;
 const IN_PATH = /\$(\d{1,4})\.(\w+)/g;
 
-/** Characters of a value in a path: ids and keys, and no texts. */
+/** The most characters of a value in a path, which is enough for ids and keys. */
 const LONGEST_IN_PATH = 1_024;
 
-/** What the items of one batch take from the answers before them: few characters can ask for very many. */
+/** Limits the size of all references in a batch: a short reference can insert a long value, many times. */
 export class References {
   #left: number;
   readonly #most: number;
 
-  /** @param most characters that all references together bring, as a body has them */
+  /** @param most the most characters of all referenced values together, as for a body */
   constructor(most: number) {
     this.#most = most;
     this.#left = most;
   }
 
-  /** @throws BadRequestError once they are too many */
+  /** Counts a referenced value. @throws BadRequestError above the limit */
   take(value: unknown): void {
     this.#left -= String(value).length;
     if (this.#left < 0) throw new BadRequestError(`The references of a batch bring at most ${this.#most} characters`);
@@ -81,10 +81,10 @@ export class References {
 }
 
 /**
- * An item with what it takes from the answers before it: `"$0.id"` is the id in the answer of item 0. A text that begins with
- * `$$` stands for itself, without the first of them.
- * @param references those of the whole batch
- * @throws BadRequestError for an answer, or a member of it, that is not there, and for more than the batch may take
+ * Replaces the references in an item: `"$0.id"` becomes the id in the response of item 0. A text that begins with `$$`
+ * is a literal; the first `$` is removed.
+ * @param references counts the references of the whole batch
+ * @throws BadRequestError for a missing response or member, and above the limit of references
  */
 export function resolveItem(item: BatchItem, answers: readonly unknown[], references: References): BatchItem {
   const find = (index: string, path: string): unknown => {

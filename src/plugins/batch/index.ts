@@ -1,4 +1,4 @@
-// batch: several changes in one request, all or nothing.
+// batch: several changes in one request and one transaction.
 import { isKeelsonError } from "../../entity/index.ts";
 import {
   createPlugin,
@@ -18,17 +18,17 @@ import { KeyedTurns } from "./keyed-turns.ts";
 
 /** Options of `batch`. */
 export interface BatchOptions {
-  /** Items of one batch. @default 100 */
+  /** The most items of one batch. @default 100 */
   readonly items?: number | undefined;
 }
 
 const ITEMS = 100;
-/** Milliseconds that a batch waits for others that change the same records. */
+/** Milliseconds that a batch waits for other batches that change the same records. */
 const TURN_MS = 10_000;
 
 /**
- * `POST /batch`: changes in one transaction. Each item is a request to a route of an entity, with its rules, validation and
- * preconditions; when one fails, nothing is stored.
+ * `POST /batch`: several changes in one transaction. Each item is a request to a route of an entity, with its rules,
+ * validation and preconditions. When one fails, nothing is stored.
  */
 export function batch(options: BatchOptions = {}): Plugin {
   const most = options.items ?? ITEMS;
@@ -60,7 +60,7 @@ export function batch(options: BatchOptions = {}): Plugin {
   });
 }
 
-/** What an item was answered with. */
+/** The response to an item. */
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -80,7 +80,7 @@ async function runAll(context: RouteContext, scope: OperationScope, items: reado
         answers.map(({ body }) => body),
         references,
       );
-      scope.state.precondition = undefined; // each item says what it expects
+      scope.state.precondition = undefined; // each item has its own precondition
       const response = await context.dispatch(requestOf(context, resolved), scope, (route: Route) => {
         assertChange(route);
         noteUse(scope, route);
@@ -98,24 +98,24 @@ async function runAll(context: RouteContext, scope: OperationScope, items: reado
 }
 
 /**
- * @throws BadRequestError for routes that are not about changing records, and for those that may do something outside the
- * database: it would stay when a later item fails
+ * @throws BadRequestError for routes that do not change records, and for routes that may have effects outside of the
+ * database, which could not be rolled back
  */
 function assertChange({ method, entity, body, transactional, action }: Route): void {
   if (entity === undefined || method === "GET" || body !== undefined || transactional !== true)
     throw new BadRequestError(`"${action}" cannot be part of a batch`);
 }
 
-/** A repetition of the batch takes the rights that its items took. */
+/** Notes the rights of an item, which a repetition of the batch needs, too. */
 function noteUse({ state }: OperationScope, { entity, access, action, obeys: rules }: Route): void {
   if (entity === undefined || access === undefined || access === "read") return;
   const uses = action === "upsert" ? (["create", "update"] as const) : [access];
   for (const kind of uses) state.shown?.uses.push({ entity, kind, access: kind, rules, forSome: true });
 }
 
-/** Headers of an item that mean something to its route; the caller is that of the batch. */
+/** Headers that an item may have. The caller is that of the batch. */
 const OWN = ["if-match", "if-none-match", "if-unmodified-since"];
-/** Headers of the batch that are about the batch itself. */
+/** Headers of the batch that do not apply to its items. */
 const OUTER = [...OWN, "idempotency-key", "content-length", "content-encoding", "transfer-encoding", "prefer"];
 
 function requestOf({ request, root }: RouteContext, { method, path, body, headers = {} }: BatchItem): KernelRequest {

@@ -1,15 +1,15 @@
 /**
- * Work that takes turns where it has a key in common: two batches that change the same records in another order would wait for
- * each other in the database.
+ * Runs work with a common key one after the other. Two batches that change the same records in different orders would
+ * otherwise wait for each other in the database.
  */
 export class KeyedTurns {
-  /** What each key waits for; keys without waiting work are not kept. */
+  /** The last work per key. Finished work is removed. */
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #mostMs: number;
 
   /**
-   * @param mostMs milliseconds that work waits for its turn; then it begins all the same, and the database decides. A key is
-   * only a name in a request: a caller who names many would else keep others waiting for as long as they like.
+   * @param mostMs milliseconds that work waits for its turn. Then it starts anyway, and the database decides. The limit
+   * is needed because keys come from requests: a caller could name many keys and block others.
    */
   constructor(mostMs: number) {
     this.#mostMs = mostMs;
@@ -18,7 +18,7 @@ export class KeyedTurns {
   async run<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
     const distinct = [...new Set(keys)];
     const before = distinct.flatMap((key) => this.#last.get(key) ?? []);
-    // All at once, so that no two wait for each other.
+    // Enters all queues at once, so that two tasks cannot wait for each other.
     const turn = (before.length === 0 ? Promise.resolve() : within(this.#mostMs, Promise.all(before))).then(work);
     const end = turn.then(
       () => {},
@@ -33,7 +33,7 @@ export class KeyedTurns {
   }
 }
 
-/** Resolves with the work, or when the time is over. */
+/** Resolves when the work ends, or the time is up. */
 function within(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -21,12 +21,12 @@ import {
 import { describeCrud } from "./describe-crud.ts";
 import { listHeaders } from "./page-links.ts";
 
-/** Who keeps what requests ask of their record; undefined in an app without that plugin. */
+/** Returns the service for preconditions of requests; undefined in an app without it. */
 export type FindConditions = () => RequestConditions | undefined;
 
 /**
  * Adds the routes of spec 4.1 for one entity.
- * @param conditions looks up who keeps the preconditions of requests
+ * @param conditions looks up the service for preconditions
  */
 export function addCrudRoutes(
   routes: PluginContext["routes"],
@@ -70,7 +70,7 @@ export function addCrudRoutes(
   };
   const listRecords: RouteHandler = async (context) => {
     const { search, scope } = context;
-    // The parser has counted: `q` is one condition to the caller, and one per text to the gate.
+    // `bounded`: the parser has counted the conditions. `q` is one condition for the caller, but several for the gate.
     const query = (): ReturnType<ParseQuery> => listed(search, entity, scope);
     const operation = await scope.run({ kind: "list", entity, query, bounded: true });
     return new Reply(200, operation.records, listHeaders(context, segment, operation));
@@ -154,7 +154,7 @@ export function addCrudRoutes(
   });
 }
 
-/** Queries whose records are not looked at before they become JSON. */
+/** Marks queries whose records become JSON without further use, so that dates can stay text. */
 function forJson(parse: ParseQuery): ParseQuery {
   const mark = (query: OperationQuery): OperationQuery => {
     query.textMoments = true;
@@ -171,8 +171,8 @@ function idOf({ params }: RouteContext): string {
 }
 
 /**
- * The query of a route on one record. No record has a longer id than the limit, so it is missing; said only after
- * authorization, because a caller who is refused learns nothing about ids.
+ * The query of a route on one record. An id longer than the limit belongs to no record. This is checked after
+ * authorization, so that a refused caller learns nothing about ids.
  */
 function queryOfOne(
   context: RouteContext,
@@ -185,7 +185,7 @@ function queryOfOne(
 }
 
 /**
- * What the request asks of the record that it changes. A record that will be created has no version.
+ * Sets the request's precondition on the record that an upsert changes. A record that will be created has no version.
  * @throws PreconditionFailedError
  */
 function expectOfUpsert(
@@ -210,17 +210,17 @@ function ignoredHeader({ ignored }: Operation): Record<string, string> {
   return ignored.length === 0 ? {} : { "x-ignored-fields": ignored.join(", ") };
 }
 
-/** Answers with one record, and reads the queries of such answers. */
+/** Responses with one record, and the queries for them. */
 interface RecordAnswers {
-  /** As the parser, with what the answer's tag is made of. */
+  /** Parses a query, and adds the fields that the ETag needs. */
   readonly parse: ParseQuery;
   answer(context: RouteContext, reply: Reply, operation: Operation): Reply | Promise<Reply>;
 }
 
-/** Selections without the version: it is read for the tag, and not shown. */
+/** Selections to which the version was added for the ETag. It is not shown. */
 const extended = new WeakSet<readonly string[]>();
 
-/** The answers of an entity's routes; those of versions carry a tag. */
+/** The responses of an entity's routes. Responses of versioned entities have an ETag. */
 function answersWithRecord(entity: AnyEntity, parse: ParseQuery, conditions: FindConditions): RecordAnswers {
   if (entity.versioned === undefined) return { parse, answer: (_, reply) => reply };
   const isShown = (scope: OperationScope): boolean => scope.access.mask(entity).readable.has("version");

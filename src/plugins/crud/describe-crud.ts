@@ -25,7 +25,7 @@ const UNCHANGED: AnswerDescription = Object.freeze({
   headers: TAG,
 });
 
-/** What documentation says about the routes of spec 4.1 for one entity, by action. */
+/** The documentation of an entity's routes (spec 4.1), by action. */
 export function describeCrud(
   entity: AnyEntity,
   parser: QueryParser,
@@ -33,7 +33,7 @@ export function describeCrud(
   const { name } = entity;
   const tag = entity.versioned === undefined ? {} : TAG;
   const shown = ({ record }: RouteReader): JsonSchema => record(entity, "record");
-  /** After a write, callers who may not read the record get its id alone. */
+  /** After a write, callers who may not read the record only get its id. */
   const kept = ({ record, reads }: RouteReader): JsonSchema => record(entity, reads(entity) ? "record" : "selection");
   const answer = (
     description: string,
@@ -111,7 +111,7 @@ export function describeCrud(
       errors: [404],
     })),
     update: described(["shape"], changed),
-    // One of two methods that do the same has the plain id.
+    // PUT and PATCH do the same. PATCH has the plain operation id.
     put: described(["shape"], (reader) => ({ ...changed(reader), operationId: `update${pascalCase(name)}ByPut` })),
     delete: described([], () => ({
       summary: `Delete ${name}`,
@@ -124,7 +124,7 @@ export function describeCrud(
 
 const GROUPS: JsonSchema = Object.freeze({ type: "array", items: { type: "object" } });
 
-/** Ids of whole numbers are numbers on the wire. */
+/** Ids that are whole numbers are sent as JSON numbers. */
 function deletedSchema({ columns }: AnyEntity): JsonSchema {
   const type = columns.id?.kind.toWire === undefined ? "string" : "integer";
   return { type: "object", required: ["success", "id"], properties: { success: { const: true }, id: { type } } };

@@ -1,10 +1,10 @@
-// crud: create, list, read, update and delete of every entity over HTTP (spec 4.1).
+// crud: routes to create, list, read, update and delete records of every entity (spec 4.1).
 import { createPlugin, type Plugin, QueryParser, RequestConditions } from "../../gate/index.ts";
 import { addCrudRoutes, type FindConditions } from "./crud-routes.ts";
 
 // No hooks and no options. Services used: QueryParser, RequestConditions.
 
-/** The routes to create, read, update and delete records, for every entity that is not internal (spec 4.1). */
+/** Adds the routes to create, read, update and delete records, for every entity that is not internal (spec 4.1). */
 export function crud(): Plugin {
   return createPlugin({
     id: "crud",
@@ -12,7 +12,7 @@ export function crud(): Plugin {
     requires: ["rules", "validation", "query", "relations"],
     setup({ entities, routes, use, tryUse }) {
       const parser = use(QueryParser);
-      // Asked for by requests: by then all plugins are set up, whatever their order.
+      // Looked up at request time, when all plugins are set up, in any order.
       const conditions: FindConditions = () => tryUse(RequestConditions);
       for (const entity of entities.entities) if (!entity.internal) addCrudRoutes(routes, entity, parser, conditions);
     },

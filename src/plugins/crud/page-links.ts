@@ -1,14 +1,14 @@
 import type { Operation, OperationScope, RouteContext } from "../../gate/index.ts";
 
-/** Which of the two ways to number pages a request used, so that links speak the same one. */
+/** How a request numbers pages, so that links use the same parameters. */
 type Style = "page" | "window";
 
 const PAGING = new Set(["_page", "_limit", "_start", "_end", "_after"]);
-// What may not stand between the angle brackets of a Link header (RFC 8288), or in a header at all.
+// Characters that are not allowed between the angle brackets of a Link header (RFC 8288), or in any header.
 const UNSAFE = /[^\x21-\x7e]|[<>"\\^`{|}]/u;
 const EACH_UNSAFE = new RegExp(UNSAFE, "gu");
 
-/** Headers of a list: how many records there are, and where the neighbouring pages begin. */
+/** Headers of a list: the number of records, and links to the neighbouring pages. */
 export function listHeaders(context: RouteContext, path: string, operation: Operation): Record<string, string> {
   const headers: Record<string, string> = {};
   if (operation.total !== undefined) headers["x-total-count"] = String(operation.total);
@@ -18,7 +18,7 @@ export function listHeaders(context: RouteContext, path: string, operation: Oper
   return headers;
 }
 
-/** Whether there may be more records than an estimated total says. */
+/** Whether an estimated total has reached its limit, so that there may be more records. */
 function isAtLeast({ query, total, scope }: Operation): boolean {
   return query.total === "estimated" && total === scope.app.limits.maxOffset;
 }
@@ -35,7 +35,7 @@ function pageLinks(context: RouteContext, path: string, operation: Operation): s
   const at = (start: number): string => pageAt(style, start, limit);
   const further = (cursor: string): string => `_after=${encodeURIComponent(cursor)}&_limit=${limit}`;
 
-  // Cut short in bytes: where the next one begins is known by the cursor only.
+  // The page was cut short by bytes, so only the cursor knows where the next one begins.
   const isCut = nextCursor !== undefined && operation.records.length < limit;
   add("first", after === undefined && !isCut ? at(offset % limit) : `_limit=${limit}`);
   if (after !== undefined || isCut) {
@@ -65,7 +65,7 @@ function pageAt(style: Style, start: number, limit: number): string {
     : `_page=${Math.floor(start / limit) + 1}&_limit=${limit}`;
 }
 
-/** The request's own parameters, as it wrote them, without those that say which page. */
+/** The request's own parameters, unchanged, without those for paging. */
 function withoutPaging(search: string): { readonly kept: string; readonly style: Style } {
   let kept = "";
   let style: Style = "page";

@@ -1,4 +1,4 @@
-// field-security: passwords are hashed, fields encrypted, hidden or guarded by rules of their own, in every output path.
+// field-security: hashes passwords, and encrypts, hides or guards single fields, in every output path.
 // Specification sections 2.3, 2.4 and 4.1 rule 2.
 import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
 import {
@@ -43,22 +43,22 @@ export {
 } from "./password/password-hasher.ts";
 export type { OnDecryptError } from "./storage/encryption-plan.ts";
 
-// Hooks: access:mask, operation:validate and operation:reveal (fields with rules of their own), operation:protect (hashes);
-// around drivers: encryption, and hashing for handlers. Service used: rules.fields.
+// Hooks: access:mask, operation:validate and operation:reveal (fields with their own rules), operation:protect
+// (hashing). Wraps drivers: encryption, and hashing for handlers. Service used: rules.fields.
 
 /** Options of `fieldSecurity`. */
 export interface FieldSecurityOptions {
   /** Keys of this app. @default KEELSON_ENCRYPTION_KEY, or else the keys of `initEncryption` */
   readonly encryption?: AppEncryption | undefined;
-  /** A value that cannot be decrypted fails the request, or reads as null. @default "fail" */
+  /** Whether a value that cannot be decrypted fails the request or reads as null. @default "fail" */
   readonly onDecryptError?: OnDecryptError | undefined;
   /**
-   * For the time of a migration: what is stored in a field and is no ciphertext, because it was written before the field
-   * was encrypted, is returned as it is. Anyone who can write to the database can then store values without a key.
+   * For a migration: values from before the field was encrypted are returned as plaintext. Anyone who can write to the
+   * database can then store values without a key.
    * @default false
    */
   readonly allowPlaintext?: boolean | undefined;
-  /** How many passwords are hashed at once, and how many wait. @default as createPasswordHasher */
+  /** How many passwords are hashed at once, and how many wait. @default as `createPasswordHasher` */
   readonly passwords?: PasswordHasherOptions | undefined;
 }
 
@@ -69,10 +69,10 @@ const KNOWN: Readonly<Record<keyof FieldSecurityOptions, true>> = {
   passwords: true,
 };
 
-/** Services: `EncryptionKeys` in an app with encrypted fields; `PasswordHasher`, the app's own. */
+/** Services: `EncryptionKeys` in an app with encrypted fields; the app's own `PasswordHasher`. */
 const PASSWORDS_SERVICE = "field-security.passwords";
 
-/** Field security: without it, an app with protected fields does not start. */
+/** Adds field security. An app with protected fields does not start without it. */
 export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
   const hasher = createPasswordHasher(options.passwords);
   return createPlugin({
@@ -99,7 +99,7 @@ export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
   });
 }
 
-/** The service `EncryptionKeys`: rotation and counts on the base driver, which sees ciphertext. */
+/** The service `EncryptionKeys`: rotates and counts on the base driver, which sees ciphertext. */
 function keysOf(
   { driver, entities: { entities } }: PluginContext,
   { ring, allowPlaintext }: EncryptionPlan,
@@ -131,20 +131,20 @@ function setUpPasswords(
     async (operation) => {
       const { entity, data, scope, ids } = operation;
       const own = columns.get(entity.name) ?? [];
-      // Each record gets a hash of its own.
+      // Each record gets its own hash.
       if (ids !== undefined && own.some(({ name }) => data[name] !== undefined)) operation.apart = true;
       else if (own.some(({ name }) => data[name] !== undefined))
         operation.data = await hashColumns(hasher, own, data, patienceOf(scope));
     },
     {
       appliesTo: ({ name }, kind) => columns.has(name) && (kind === "create" || kind === "update"),
-      timeout: 0, // the queue has a limit of its own; waiting in it is no fault of the hook
+      timeout: 0, // the queue has its own limit; waiting in it is not the hook's fault
     },
   );
   return columns;
 }
 
-/** How long a password waits for its turn: as long as its request does, and not in a transaction that a caller has put together. */
+/** How long a password waits for its turn: as long as its request, but only briefly in a transaction of the caller. */
 function patienceOf(scope: OperationScope): AbortSignal | undefined {
   const most = waitBriefly(scope);
   const signal = scope.exchange?.signal;
@@ -176,9 +176,10 @@ function setUpFieldRules({ entities, hooks, has, use, problem }: PluginContext):
 }
 
 /**
- * A driver that hashes and encrypts what it is given to store, and decrypts what it returns: what the plugin puts around
- * the driver of an app, for code without one.
- * @throws ConfigurationError with everything that would keep an app from starting; for a driver that is protected already
+ * Wraps a driver so that it hashes and encrypts values before they are stored and decrypts values that it returns. For
+ * code without an app.
+ * @throws ConfigurationError with all problems that would keep an app from starting, and for a driver that is already
+ * protected
  */
 export function protectDriver(driver: Driver, entities: EntityModel, options: FieldSecurityOptions = {}): Driver {
   const problems: string[] = [];

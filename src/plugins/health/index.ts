@@ -1,5 +1,5 @@
-// health: endpoints that tell a load balancer or an orchestrator whether the process lives (/health/live) and whether it
-// can answer (/health/ready). Not part of the specification; they say nothing but a status.
+// health: endpoints for load balancers and orchestrators, which show whether the process is alive (/health/live) and
+// whether it can serve requests (/health/ready). Not part of the specification. They only return a status.
 import { createPlugin, type Driver, endpoint, type Plugin, type RouteDescription } from "../../gate/index.ts";
 import { DatabaseUnavailableError, unknownKeys } from "../../kernel/index.ts";
 
@@ -7,15 +7,15 @@ import { DatabaseUnavailableError, unknownKeys } from "../../kernel/index.ts";
 
 /** Options of `health`. */
 export interface HealthOptions {
-  /** Milliseconds an answer of the database is trusted for, so that probes do not become load. @default 1000 */
+  /** Milliseconds for which a database check is reused, so that probes cause little load. @default 1000 */
   readonly cacheMs?: number;
-  /** Milliseconds the database has to answer. @default 2000 */
+  /** Time limit of a database check in milliseconds. @default 2000 */
   readonly timeoutMs?: number;
 }
 
 const KNOWN: Readonly<Record<keyof HealthOptions, true>> = { cacheMs: true, timeoutMs: true };
 
-/** `GET /health/live` and `GET /health/ready`, open to everyone. */
+/** Adds `GET /health/live` and `GET /health/ready`, open to everyone. */
 export function health(options: HealthOptions = {}): Plugin {
   const ready = createReadiness(options.cacheMs ?? 1_000, options.timeoutMs ?? 2_000);
   return createPlugin({
@@ -54,12 +54,12 @@ function says(summary: string): () => RouteDescription {
   return () => ({ summary, answers });
 }
 
-/** Resolves when the database answered lately, and rejects with DatabaseUnavailableError (503) when it did not. */
+/** Resolves if the database responded recently; rejects with DatabaseUnavailableError (503) if it did not. */
 type Readiness = (driver: Driver) => Promise<void>;
 
 /**
- * Asks the database at most once per `cacheMs`, and once at a time, however many probes come in. No answer within
- * `timeoutMs` is a bad answer, so that a question that was lost does not keep the app from becoming ready again.
+ * Checks the database at most once per `cacheMs`, and once at a time, independent of the number of probes. No response
+ * within `timeoutMs` counts as a failure, so that a lost check does not keep the app from becoming ready again.
  */
 function createReadiness(cacheMs: number, timeoutMs: number): Readiness {
   let pending: Promise<void> | undefined;

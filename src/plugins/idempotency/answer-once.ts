@@ -35,13 +35,13 @@ import {
 import type { IdempotencySettings, KeyRules } from "./idempotency-options.ts";
 import { readAnswer, rightsOf, usesNow, writeAnswer } from "./stored-answer.ts";
 
-/** Headers that say of which record a request is, besides its path. */
+/** Headers that, besides the path, decide which state of a record a request is about. */
 const CONDITIONS = ["if-match", "if-none-match"] as const;
 
 /**
- * What tells a repetition from another request: method, route, parameters, query, conditions and body. A digest, since a
- * body may hold a password, and with the key as its secret, since a short one would be found by trying.
- * @throws BadRequestError where the handler reads the body as it comes; what reading the body throws
+ * Distinguishes a repetition from another request: method, route, parameters, query, conditions and body. It is a
+ * digest because bodies may contain passwords, with the key as its secret so that short values cannot be guessed.
+ * @throws BadRequestError if the handler reads the raw body; any error from reading the body
  */
 async function fingerprintOf(context: RouteContext, key: string): Promise<string> {
   const { route, request, params, search } = context;
@@ -55,8 +55,8 @@ async function fingerprintOf(context: RouteContext, key: string): Promise<string
 }
 
 /**
- * The same data in one order of members: a client may write them down in another one when it tries again. Objects are lists
- * of their members, so an empty list is an object, which no other data is without a member.
+ * The same data with its members in a fixed order: a client may serialise them in another order when it retries.
+ * Objects become lists of single members, and empty lists become `{}`, so that lists and objects stay distinct.
  */
 function canonical(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
@@ -66,13 +66,16 @@ function canonical(value: unknown): unknown {
     .map(([name, member]) => ({ [name]: canonical(member) }));
 }
 
-/** Visible ASCII but for what ends a text in a header, at most 255; in quotation marks or not. */
+/**
+ * 1 to 255 visible ASCII characters except quotation marks, commas and backslashes, with or without quotation marks
+ * around them.
+ */
 const VALUE = /^(?:"([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,255}))$/;
 
 /**
- * The key of a request: the draft wants it in quotation marks (RFC 9651, section 3.3.3), most clients send it without.
+ * The key of a request. The draft requires quotation marks (RFC 9651, section 3.3.3), but most clients omit them.
  * Undefined without a key.
- * @throws BadRequestError for one that is malformed, and for several
+ * @throws BadRequestError for a malformed key, and for several keys
  */
 function readKey({ headers }: KernelRequest): string | undefined {
   const value = headers["idempotency-key"];
@@ -88,7 +91,7 @@ function readKey({ headers }: KernelRequest): string | undefined {
 
 type Respond = RouteCall["respond"];
 
-/** Carries out the requests of one key once. */
+/** Runs the requests with one key only once. */
 export function answerOnce(
   plugin: PluginContext,
   settings: IdempotencySettings,
@@ -134,7 +137,7 @@ export function answerOnce(
     }
   }
 
-  /** The answer and what it is the answer to commit together, or not at all. */
+  /** The work and its stored response commit together, or neither does. */
   async function respondAndKeep(call: RouteCall, next: Respond, scope: OperationScope, claim: Claim) {
     const { response, write } = await respondWith(call, next, scope);
     try {
@@ -146,7 +149,7 @@ export function answerOnce(
     return response;
   }
 
-  /** What is done is done: an answer that cannot be kept is given all the same. */
+  /** The work is already done, so the response is returned even if it cannot be stored. */
   async function respondThenKeep(call: RouteCall, next: Respond, scope: OperationScope, claim: Claim) {
     const { response, write } = await respondWith(call, next, scope);
     try {
@@ -163,7 +166,7 @@ export function answerOnce(
 
   async function respondWith(call: RouteCall, next: Respond, scope: OperationScope) {
     const headers = scope.exchange?.headers ?? {};
-    const before = new Set(Object.keys(headers)); // what others say of this request only
+    const before = new Set(Object.keys(headers)); // headers that other plugins set for this request only
     const shown = new ShownRecords();
     scope.state.shown = shown;
     const response = await next(scope);
@@ -193,8 +196,8 @@ function orNothing(write: () => string): string | null {
 }
 
 /**
- * A request that was refused leaves nothing. One that failed may have reached others by its token: it is the same that may
- * be tried again, and under the same token.
+ * Releases the key after an error. A refused request is forgotten. A failed one may have had effects elsewhere with its
+ * token, so only the same request may be retried, with the same token.
  */
 async function giveBack(scope: OperationScope, claim: Claim, failure: unknown): Promise<void> {
   try {
@@ -209,8 +212,8 @@ async function giveBack(scope: OperationScope, claim: Claim, failure: unknown): 
 }
 
 /**
- * The stored id of a caller's key. The same key from two callers gives two ids, so neither learns of the other.
- * @throws BadRequestError for callers that cannot be told apart
+ * The stored id of a caller's key. The same key of two callers has two ids, so neither learns about the other.
+ * @throws BadRequestError for callers that cannot be distinguished
  */
 function idOfKey(
   { request, scope }: Pick<RouteContext, "request" | "scope">,
@@ -228,8 +231,8 @@ function idOfKey(
 }
 
 /**
- * Asks the rules whether a caller may use a route, for some records or all: before anything is read of the request, and
- * before an answer of the past is shown. Which records they are is for the operations themselves.
+ * Checks whether the caller may use a route for some or all records, before the request is read or a stored response is
+ * returned. The operations themselves decide about single records.
  * @throws AuthenticationError, AuthorizationError
  */
 async function assertMayUse(route: Route, scope: OperationScope): Promise<void> {
@@ -248,13 +251,13 @@ async function assertMayUse(route: Route, scope: OperationScope): Promise<void> 
   if (refusal !== undefined) throw refusal;
 }
 
-/** What a route may be about to do, as far as rules look at it; any of them is enough. */
+/** The operations that a route may run, as rules see them; one allowed operation is enough. */
 function operationsOf({ entity, access, action, obeys, path }: Route): readonly OperationInput[] {
   if (entity === undefined || access === undefined) return [];
   const isOnRecord = path.split("/").includes(":id");
   const kind = access === "read" && !isOnRecord ? "list" : access;
   const asked: OperationInput = { kind, access, entity, rules: obeys };
   if (action === "upsert") return [asked, { kind: "update", entity, ids: [] }];
-  // Rules of an action's own are about no record that is created (see the rules of actions).
+  // An action's own rules are not about a created record (see the rules of actions).
   return obeys === undefined || isOnRecord ? [asked] : [asked, { kind: "list", access, entity, rules: obeys }];
 }

@@ -3,20 +3,20 @@ import { defaultIds, type OperationScope, type PluginContext, type Row } from ".
 import { ConflictError, describeError } from "../../kernel/index.ts";
 import type { IdempotencySettings } from "./idempotency-options.ts";
 
-/** A key that this try works on. */
+/** A key that this try holds. */
 export interface Claim extends Pick<StoredKey, "id" | "owner" | "token"> {
   readonly kind: "claimed";
 }
 
-/** A key whose request has been answered. */
+/** A key whose request has a stored response. */
 export interface Answered {
   readonly kind: "answered";
   readonly answer: string | null;
 }
 
 /**
- * Takes a key, in a statement of its own that other processes see at once; or finds what it was answered with. The unique
- * id decides between those that come together.
+ * Claims a key, in its own statement that other processes see at once, or finds the stored response. The unique id
+ * decides between concurrent requests.
  * @throws IdempotencyKeyInUseError, IdempotencyKeyReusedError
  */
 export async function claimKey(
@@ -28,7 +28,7 @@ export async function claimKey(
   const now = scope.app.now().getTime();
   const owner = defaultIds.next();
   const times = { leaseUntil: new Date(now + leaseMs), expiresAt: new Date(now + ttlMs) };
-  // Reads before it writes: in a database with a single writer, the request that works on this key holds it.
+  // Reads before it writes: in a database with a single writer, the request that works on this key may hold the writer.
   const find = async () => (await driver.findOne(KEY, { id })) as unknown as StoredKey | null;
   let found = await find();
   const begun: Row = { id, fingerprint, token: owner, owner, status: "started", answer: null, ...times };
@@ -41,12 +41,12 @@ export async function claimKey(
       found = await find();
     }
   }
-  if (found === null) throw new IdempotencyKeyInUseError(); // it was forgotten a moment ago
+  if (found === null) throw new IdempotencyKeyInUseError(); // the key was deleted in between
   const isExpired = found.expiresAt.getTime() <= now;
   if (!isExpired && found.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
   if (!isExpired && found.status === "answered") return { kind: "answered", answer: found.answer };
   if (!isExpired && found.leaseUntil.getTime() > now) throw new IdempotencyKeyInUseError();
-  // The lease has run out, or the key has expired and starts anew. Of several requests that see this, one is first.
+  // The lease has run out, or the key has expired and starts again. Of several requests that see this, one succeeds.
   const token = isExpired ? owner : found.token;
   const where = { id, owner: found.owner, status: found.status, leaseUntil: found.leaseUntil };
   const taken = await driver.update(KEY, where, { ...begun, token });
@@ -54,41 +54,41 @@ export async function claimKey(
   return { kind: "claimed", id, owner, token };
 }
 
-/** Condition of whatever is done with a key on behalf of a try: that it is still the one that works on it. */
+/** The condition that this try still holds the key. */
 function held({ id, owner }: Claim): Row & { readonly id: string } {
   return { id, owner, status: "started" };
 }
 
 /**
- * Keeps the answer, in the transaction of what it is the answer to.
- * @throws IdempotencyKeyInUseError when another try has the key by now, which undoes this one
+ * Stores the response, in the transaction of the request's work.
+ * @throws IdempotencyKeyInUseError when another try has taken over the key, which rolls back this one
  */
 export async function keepAnswer(scope: OperationScope, claim: Claim, answer: string | null): Promise<void> {
   const kept = await scope.driver.update(KEY, held(claim), { status: "answered", answer });
   if (kept === null) throw new IdempotencyKeyInUseError();
 }
 
-/** Forgets a key whose request was refused: the next one with it may be another request. */
+/** Deletes the key of a refused request. It may then be used for another request. */
 export async function forgetKey(scope: OperationScope, claim: Claim): Promise<void> {
   await scope.driver.deleteMany(KEY, held(claim));
 }
 
-/** Lets the next try of the same request begin at once. */
+/** Ends the lease, so that the same request can be retried at once. */
 export async function releaseKey(scope: OperationScope, claim: Claim): Promise<void> {
   await scope.driver.updateMany(KEY, held(claim), { leaseUntil: scope.app.now() });
 }
 
-/** Says that the try goes on. */
+/** Renews the lease of a try that is still running. */
 export async function renewKey(scope: OperationScope, claim: Claim, leaseMs: number): Promise<void> {
   await scope.driver.updateMany(KEY, held(claim), { leaseUntil: new Date(scope.app.now().getTime() + leaseMs) });
 }
 
-/** Name of the entity that keys are kept in. */
+/** Name of the entity that stores keys. */
 export const KEY = "idempotencyKey";
 
 /**
- * What is known of a key. Its id is a digest of the caller and the key, so that the table tells neither.
- * @param encrypted whether answers are encrypted, by the app's keys
+ * The entity of keys. Its id is a digest of the caller and the key, so that the table reveals neither.
+ * @param encrypted whether responses are encrypted with the app's keys
  */
 export function keyEntity(encrypted: boolean): AnyEntity {
   return entity(KEY, {
@@ -106,7 +106,7 @@ export function keyEntity(encrypted: boolean): AnyEntity {
     .build();
 }
 
-/** A key as it is stored. */
+/** A stored key. */
 interface StoredKey {
   readonly id: string;
   readonly fingerprint: string;
@@ -119,8 +119,8 @@ interface StoredKey {
 }
 
 /**
- * Runs work while the key is renewed again and again. A renewal that fails ends nothing: keeping the answer asks whose the
- * key is.
+ * Runs work while the key's lease is renewed. A failed renewal does not end the work: storing the response checks who
+ * holds the key.
  */
 export async function whileClaimed<T>(
   scope: OperationScope,
@@ -130,7 +130,7 @@ export async function whileClaimed<T>(
 ): Promise<T> {
   let isRenewing = false;
   const renew = async (): Promise<void> => {
-    if (isRenewing) return; // a transaction may have the row, or the database's only writer
+    if (isRenewing) return; // a transaction may hold the row, or the database's only writer
     isRenewing = true;
     try {
       await renewKey(scope, claim, leaseMs);
@@ -151,18 +151,18 @@ export async function whileClaimed<T>(
   }
 }
 
-/** What deletes keys from time to time. */
+/** Deletes expired keys at intervals. */
 export interface Sweeping {
   /** Resolves when no deletion is in progress. */
   end(): Promise<void>;
 }
 
-/** Milliseconds between looks at most. */
+/** The longest interval in milliseconds. */
 const EVERY_MS = 600_000;
-/** Keys of one statement, which must not hold up the requests of others. */
+/** Keys per delete statement, so that requests are not blocked. */
 const BATCH = 1_000;
 
-/** Deletes keys that have expired. Every process does so, and they do not get in each other's way. */
+/** Starts deleting expired keys. Every process does so; they do not disturb each other. */
 export function keepSwept(plugin: PluginContext, ttlMs: number): Sweeping {
   let sweep: Promise<void> = Promise.resolve();
   const timer = setInterval(
@@ -181,7 +181,7 @@ export function keepSwept(plugin: PluginContext, ttlMs: number): Sweeping {
   };
 }
 
-/** Deletes all keys that have expired by now, a batch at a time. */
+/** Deletes all expired keys in batches. */
 function sweepKeys({ runAs }: PluginContext): Promise<void> {
   return runAs("system", async (scope) => {
     const { driver } = scope;
@@ -194,21 +194,21 @@ function sweepKeys({ runAs }: PluginContext): Promise<void> {
   });
 }
 
-/** The request has to carry an `Idempotency-Key`; 400. */
+/** The request needs an `Idempotency-Key`; 400. */
 export class IdempotencyKeyRequiredError extends KeelsonError {
   constructor(message = 'The request needs an "Idempotency-Key"') {
     super("IDEMPOTENCY_KEY_REQUIRED", 400, message);
   }
 }
 
-/** The first request with this key is still being carried out; 409 with `Retry-After`. */
+/** The first request with this key is still in progress; 409 with `Retry-After`. */
 export class IdempotencyKeyInUseError extends KeelsonError {
   constructor(message = "The first request with this Idempotency-Key is still being carried out") {
     super("IDEMPOTENCY_KEY_IN_USE", 409, message, { headers: { "retry-after": "1" } });
   }
 }
 
-/** The key was sent before with another request; 422. */
+/** The key was used for another request; 422. */
 export class IdempotencyKeyReusedError extends KeelsonError {
   constructor(message = "The Idempotency-Key was used for another request") {
     super("IDEMPOTENCY_KEY_REUSED", 422, message);

@@ -5,40 +5,42 @@ import { didYouMean, type KernelRequest } from "../../kernel/index.ts";
 /** Options of `idempotency`. */
 export interface IdempotencyOptions {
   /**
-   * Requests that are refused without a key: methods ("POST"), actions of entities ("order.create", "order.pay"), and names of
-   * plugin endpoints; true for all that change something.
+   * Requests that need a key: methods ("POST"), actions of entities ("order.create", "order.pay") and names of plugin
+   * endpoints; true for all requests that change data.
    * @default none
    */
   readonly required?: true | readonly string[] | undefined;
   /**
-   * Actions ("order.pay") and endpoints that are not run in one transaction with their key: those that start workflows,
-   * or wait for others while they run. If the process crashes between their work and the end of the request, they run
-   * again with the same `scope.state.idempotencyKey`. Actions that are workflows need not be listed.
+   * Actions ("order.pay") and endpoints that do not run in one transaction with their key: those that start workflows,
+   * or wait for other services. If the process crashes between their work and the end of the request, they run again
+   * with the same `scope.state.idempotencyKey`. Actions that are workflows need not be listed.
    * @default none
    */
   readonly withoutTransaction?: readonly string[] | undefined;
   /**
-   * Tells callers without a user apart, by a secret such as their session cookie; undefined for callers without one.
-   * Never use an address or a header that another caller may send too: a caller mistaken for another would receive that
-   * caller's responses.
+   * Identifies callers without a user by a secret, such as their session cookie; undefined for callers without one.
+   * Never use an address or a header that another caller may send, too: a caller mistaken for another would receive
+   * that caller's responses.
    * @default undefined for all: a key without a user is refused with 400
    */
   readonly guestOf?: ((request: KernelRequest) => string | undefined) | undefined;
-  /** Whether answers are encrypted where they are kept; needs `encryption` of the app. @default false */
+  /** Whether stored responses are encrypted; needs the app's `encryption`. @default false */
   readonly encrypted?: boolean | undefined;
-  /** Milliseconds that a key and its answer are kept. @default 86400000 (24 hours) */
+  /** Milliseconds for which a key and its response are stored. @default 86400000 (24 hours) */
   readonly ttlMs?: number | undefined;
-  /** Bytes of the body of an answer that is kept. @default 262144 */
+  /** The largest body of a stored response in bytes. @default 262144 */
   readonly answerBytes?: number | undefined;
   /**
-   * Requests with a key that may have a transaction open at the same time; others wait before theirs begins. Keep it below
-   * the number of connections, so that requests without a key always find one.
-   * @default together with batches and nested writes half of the driver's connections where it knows them (`postgres`), 4 elsewhere
+   * The most requests with a key that have an open transaction at the same time; others wait before they begin one.
+   * Keep it below the number of connections, so that requests without a key always find one.
+   * @default half of the driver's connections, shared with batches and nested writes, if the driver knows them
+   * (`postgres`); 4 otherwise
    */
   readonly transactions?: number | undefined;
   /**
-   * Milliseconds after which a process that says nothing has lost its request: how long a repetition is refused with 409 after a
-   * crash. More than the clocks of two machines differ. @default 10000
+   * Milliseconds after which a process that does not renew its lease loses its request, and so the time for which
+   * repetitions get 409 after a crash. Must be more than the difference between the clocks of two machines. @default
+   * 10000
    */
   readonly leaseMs?: number | undefined;
 }
@@ -55,7 +57,7 @@ export const KNOWN: Readonly<Record<keyof IdempotencyOptions, true>> = {
   leaseMs: true,
 };
 
-/** The options in whole. */
+/** The options, completed with defaults. */
 export interface IdempotencySettings {
   readonly required: true | readonly string[];
   readonly withoutTransaction: readonly string[];
@@ -86,21 +88,21 @@ export function completeOptions({
   return Object.freeze({ ...numbers, transactions, required, withoutTransaction, guestOf, encrypted });
 }
 
-/** What holds for which routes. */
+/** The options by route. */
 export interface KeyRules {
-  /** Whether requests of a route may carry a key at all. */
+  /** Whether requests to a route may have a key. */
   takes(route: Route): boolean;
   requires(route: Route): boolean;
-  /** Whether the work and its key are one transaction. */
+  /** Whether the work and its key share a transaction. */
   isTransaction(route: Route): boolean;
 }
 
-/** Methods whose repetition may change something once more (RFC 9110, section 9.2.1). */
+/** Methods whose repetition may change data again (RFC 9110, section 9.2.1). */
 const UNSAFE: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
 /**
- * What the options say, by route: worked out once.
- * @throws ConfigurationError for names that no route has
+ * Resolves the options by route, once.
+ * @throws ConfigurationError for names that match no route
  */
 export function keyRulesOf(
   all: readonly Route[],

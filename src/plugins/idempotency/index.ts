@@ -1,4 +1,4 @@
-// idempotency: a request that carries an `Idempotency-Key` is carried out once, and a repetition of it gets the same answer.
+// idempotency: a request with an `Idempotency-Key` runs once, and its repetitions get the stored response.
 // IETF draft-ietf-httpapi-idempotency-key-header; docs/adr/0027.
 import type { AnyEntity } from "../../entity/index.ts";
 import {
@@ -25,7 +25,7 @@ const HEADER: ParameterDescription = Object.freeze({
     "Unique to one request of one caller, such as a UUID. Sent again with the same key, the request is not carried out again: the first answer comes again, with `Idempotency-Replayed`.",
 });
 
-/** What documentation says about the keys of a route. */
+/** The documentation of a route's keys. */
 function noteOf(rules: KeyRules, route: Route): Pick<RouteDescription, "errors" | "parameters"> | undefined {
   if (!rules.takes(route)) return undefined;
   return { parameters: [{ ...HEADER, required: rules.requires(route) }], errors: [409, 422] };
@@ -41,8 +41,8 @@ export type { IdempotencyOptions } from "./idempotency-options.ts";
 // Hooks: route:around. Service used: openapi.routes.
 
 /**
- * Keys of requests: what is sent again with the same `Idempotency-Key` is not carried out again.
- * @param options how long keys are kept, and where they are required
+ * Adds idempotency keys: a request that is repeated with the same `Idempotency-Key` does not run again.
+ * @param options how long keys are stored, and where they are required
  * @throws ConfigurationError for numbers below 1
  * @example
  * keelson({ entities, plugins: [idempotency({ required: ["order.create"] })] })
@@ -75,17 +75,17 @@ export function idempotency(options: IdempotencyOptions = {}): Plugin {
 }
 
 interface KeysState {
-  /** Those of all routes, once the app has started. */
+  /** The rules of all routes, once the app has started. */
   rules: KeyRules;
   sweeping: Sweeping | undefined;
 }
 
-/** Whether an answer may show what comes from an encrypted field. */
+/** Whether entities have encrypted fields, whose values responses may contain. */
 function holdEncrypted(entities: readonly AnyEntity[]): boolean {
   return entities.some(({ fields }) => Object.values(fields).some(({ encrypted }) => encrypted !== undefined));
 }
 
-/** Another plugin keeps the notes, and need not be there. */
+/** Adds notes to the documentation, if the plugin for it is present. */
 function describeKeys({ tryUse }: PluginContext, rules: KeyRules): void {
   tryUse(RouteNotes)?.add((route) => noteOf(rules, route));
 }

@@ -12,20 +12,20 @@ import {
 } from "../../gate/index.ts";
 import { AuthorizationError, BadRequestError, type KernelResponse } from "../../kernel/index.ts";
 
-/** An answer as it is kept. */
+/** A stored response. */
 interface KeptAnswer extends Pick<KernelResponse, "status" | "headers"> {
   readonly text?: string | undefined;
   readonly base64?: string | undefined;
   readonly rights: Rights;
 }
 
-/** Headers of one response only: the request id, and cookies that log a user in. */
+/** Headers that are not stored: the request id, and cookies, which may log a user in. */
 const OWN: ReadonlySet<string> = new Set(["x-request-id", "set-cookie"]);
 
 /**
- * An answer as text to keep.
- * @param added headers that the answer is given on its way out
- * @throws BadRequestError for one that is streamed, or too large
+ * Serialises a response for storage.
+ * @param added headers that are added to the response when it is sent
+ * @throws BadRequestError for a response that is streamed or too large
  */
 export function writeAnswer(
   { status, headers: own, body }: KernelResponse,
@@ -38,7 +38,7 @@ export function writeAnswer(
   if (body === null) return JSON.stringify(kept);
   if (typeof body !== "string" && !(body instanceof Uint8Array)) throw unkept("is streamed");
   if (Buffer.byteLength(body) > limit) throw unkept(`is larger than ${limit} bytes`);
-  // JSON may come as bytes, and is text all the same.
+  // JSON may be bytes, but is stored as text.
   const isText = typeof body === "string" || String(own["content-type"]).startsWith("application/json");
   const bytes = Buffer.from(body as Uint8Array);
   return JSON.stringify(isText ? { ...kept, text: bytes.toString() } : { ...kept, base64: bytes.toString("base64") });
@@ -51,8 +51,8 @@ function unkept(why: string): Error {
 }
 
 /**
- * A stored response, for the same caller.
- * @throws AuthorizationError when the caller may no longer see what it shows
+ * Restores a stored response, for the same caller.
+ * @throws AuthorizationError when the caller may no longer see its content
  */
 export async function readAnswer(text: string, scope: OperationScope): Promise<KernelResponse> {
   const { status, headers, text: body, base64, rights } = JSON.parse(text) as KeptAnswer;
@@ -72,34 +72,37 @@ export async function readAnswer(text: string, scope: OperationScope): Promise<K
   };
 }
 
-/** What a response showed depends on: entities and records, and digests of what the caller may see of them. */
+/** The rights that a response depends on: entities and records, and digests of the caller's access to them. */
 interface Rights {
   readonly entities: readonly string[];
-  /** For each entity: whether all, some or no records, and which fields. */
+  /** For each entity: whether the caller may read all, some or no records, and which fields. */
   readonly digest: string;
-  /** Of each entity that was counted, or has no records below: which there are at all for the caller. Earlier answers have none. */
+  /**
+   * The visible records of each entity that was counted or has no records below. Undefined in responses of earlier
+   * versions.
+   */
   readonly reach?: string | undefined;
   /** Entities whose records were counted. */
   readonly counted?: readonly string[] | undefined;
-  /** Ids by entity; a caller who may see all of them may be one who sees some of them later. */
+  /** Ids of shown records by entity. They are checked again, even if the caller may read all records now. */
   readonly records?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Of each of these records: whether it may be read, and which fields it shows. */
+  /** For each of these records: whether it may be read, and which fields it shows. */
   readonly seen?: string | undefined;
-  /** What actions were allowed for, and whether the caller might still use it. */
+  /** Uses for which actions were authorized, and whether the caller still had them after the request. */
   readonly uses?: readonly KeptUse[] | undefined;
 }
 
-/** What an action was allowed for, by the name of its entity. */
+/** A use for which an action was authorized, with the name of its entity. */
 type KeptUse = Omit<RecordUse, "entity"> & { readonly entity: string; readonly allowed: boolean };
 
 /** Ids of records, by the names of their entities. */
 type RecordIds = ReadonlyMap<string, Iterable<string>>;
 
-/** Conditions of one statement. */
+/** The most ids of one statement. */
 const PORTION = 500;
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** What a caller may see of some entities, and of single records of them. */
+/** The caller's rights on some entities and on single records of them. */
 export async function rightsOf(
   scope: OperationScope,
   entities: Iterable<string>,
@@ -119,20 +122,20 @@ export async function rightsOf(
     const entity = scope.app.model.get(name);
     const isForeign = entity === undefined;
     if (!isForeign && ids.length > 0) records[name] = ids;
-    // Records that are shown are asked for one by one; what was counted is not.
+    // Shown records are checked one by one; counted records are not.
     const isCounted = counted.includes(name);
     if (!isForeign && (isCounted || ids.length === 0)) {
       reaches.push(name, reach ?? null);
       if (isCounted) reaches.push(predicate ?? null);
-      // Whether a condition means the same cannot be seen in it: then as many must match.
+      // Equal conditions may match different records over time, so the number of matches must be equal, too.
       const isNarrow = isCounted && (predicate !== undefined || guard !== undefined);
       if (isNarrow || looksAt(compileWhere(scope.app.model, entity, predicate)))
         reaches.push(await readableCount(scope, name));
     }
     const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
     if (isAlike) continue;
-    // Records of another service cannot be asked for again: their condition must stay the same. What looks at each record,
-    // or hides which records it shows, cannot be compared, so such a response is not repeated.
+    // Records of another service cannot be read again, so their condition must stay equal. Guards and hidden ids cannot
+    // be compared, so such a response is not repeated.
     const isComparable = guard === undefined && readablePerRow === undefined && !ids.includes("");
     if (isForeign || ids.includes("")) told.push(isForeign && isComparable ? predicate : randomUUID());
     if (isForeign || ids.length === 0) continue;
@@ -149,7 +152,7 @@ export async function rightsOf(
   return seen.length === 0 ? rights : { ...rights, seen: digestOf(seen) };
 }
 
-/** Which records there are may depend on the time: that it has gone on alone is no other reach. */
+/** Ignores dates in conditions: passing time alone does not count as a change of rights. */
 function timeless(this: unknown, key: string, value: unknown): unknown {
   return (this as Readonly<Record<string, unknown>>)[key] instanceof Date ? "datetime" : plainly(key, value);
 }
@@ -162,7 +165,7 @@ function digestOf(value: unknown, replacer = plainly): string {
   return createHash("sha256").update(JSON.stringify(value, replacer)).digest("base64url");
 }
 
-/** Of each record the fields that it shows the caller; null for one that may not be read, or is not there. */
+/** The visible fields of each record; null for records that may not be read or do not exist. */
 async function seenOf(scope: OperationScope, entity: string, ids: readonly string[]): Promise<unknown[]> {
   const select = ["id", ...(scope.access.mask(entity).readablePerRow?.keys() ?? [])];
   const found = new Map<unknown, Row>();
@@ -174,7 +177,7 @@ async function seenOf(scope: OperationScope, entity: string, ids: readonly strin
     const query = { where: { id: { in: portion } }, select, limit: portion.length };
     await find({ kind: "list", entity, query, bounded: true });
   }
-  // Lists leave out records that a rule has to look at.
+  // Lists leave out records that a guard has to check.
   for (const id of ids) if (!found.has(id)) await find({ kind: "read", entity, id, query: { select }, ifFound: true });
   return Promise.all(
     ids.map(async (id) => {
@@ -201,7 +204,7 @@ async function orRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Whether the caller may use each of these actions now, of these records where they are about some. */
+/** Whether the caller may use each of these actions now, on the same records. */
 export async function usesNow(
   scope: OperationScope,
   uses: readonly Omit<KeptUse, "allowed">[],

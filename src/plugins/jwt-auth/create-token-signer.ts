@@ -9,26 +9,26 @@ import {
   secretProblems,
 } from "./jwt-auth-options.ts";
 
-/** Options of `createTokenSigner`; those of `jwtAuth` have the same names and meanings. */
+/** Options of `createTokenSigner`, with the same names and meanings as in `jwtAuth`. */
 export interface TokenSignerOptions {
   /** At least as many bytes as the hash of the algorithm, 32 for HS256 (RFC 7518 section 3.2). */
   readonly secret: string | Uint8Array | undefined;
   readonly issuer: string;
   readonly audience: string | readonly string[];
-  /** Seconds a token is valid for. It cannot be called back earlier, so keep it short. @default 900 */
+  /** Seconds for which a token is valid. It cannot be revoked earlier, so keep it short. @default 900 */
   readonly expiresIn?: number | undefined;
   /** @default "HS256" */
   readonly algorithm?: SecretAlgorithm | undefined;
-  /** The kind of token, for its header. @default "JWT" */
+  /** The type of the token, for its header. @default "JWT" */
   readonly typ?: string | undefined;
 }
 
-/** Makes a token that says `claims`; `iss`, `aud`, `iat` and `exp` are the signer's. */
+/** Signs a token with `claims`. The signer sets `iss`, `aud`, `iat` and `exp`. */
 export type TokenSigner = (claims: { readonly sub: string; readonly [claim: string]: unknown }) => Promise<string>;
 
 /**
- * A function that signs tokens which `jwtAuth` with the same secret, issuer and audience accepts: for a login.
- * @throws ConfigurationError when the options are wrong; the function throws PluginError when the claims are
+ * Creates a function for logins that signs tokens, which `jwtAuth` accepts with the same secret, issuer and audience.
+ * @throws ConfigurationError for invalid options. The function throws PluginError for invalid claims
  * @example
  * const sign = createTokenSigner({ secret: process.env.JWT_SECRET, issuer: "https://shop.example", audience: "shop" });
  * const token = await sign({ sub: user.id, role: user.role });
@@ -47,7 +47,7 @@ export function createTokenSigner(options: TokenSignerOptions): TokenSigner {
     if (typeof claims.sub !== "string" || claims.sub === "")
       throw new PluginError("A token needs `sub`, the id of its user, as a non-empty string");
     const now = Math.floor(Date.now() / 1_000);
-    const { SignJWT } = await import("jose"); // apps that sign nothing need not wait for it
+    const { SignJWT } = await import("jose"); // apps that sign no tokens need not load it
     const token = await new SignJWT({ ...claims, iss: issuer, aud, iat: now, exp: now + expiresIn })
       .setProtectedHeader({ alg: algorithm, typ })
       .sign(key);

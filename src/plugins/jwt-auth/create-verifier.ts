@@ -3,13 +3,13 @@ import { isKeelsonError, isObject } from "../../entity/index.ts";
 import { type Logger, PluginError, UnavailableError } from "../../kernel/index.ts";
 import { algorithmsOf, type JwtAuthOptions, secretKey, type TokenClaims } from "./jwt-auth-options.ts";
 
-/** Bytes of a key set at most. Those of large issuers have a tenth of it. */
+/** The largest key set in bytes: ten times the size that large issuers use. */
 const MAX_BYTES = 262_144;
 
 /**
- * Fetches a key set (RFC 7517 section 5); its keys are looked at when a token needs them.
- * @throws PluginError when the answer is no key set, or is longer than 256 KiB: it is not read any further then
- * @throws what `fetch` throws when there is no answer
+ * Fetches a key set (RFC 7517 section 5). Its keys are checked when a token needs them.
+ * @throws PluginError when the response is not a key set, or is longer than 256 KiB, of which no more is read
+ * @throws any error that `fetch` throws
  */
 async function fetchKeySet(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
@@ -25,7 +25,7 @@ async function fetchKeySet(url: string, init: RequestInit): Promise<Response> {
 async function readText({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  // What counts is what is held in memory: a length that was announced may be wrong, and be that of compressed bytes.
+  // Counts the bytes held in memory: an announced length may be wrong, or may be the length of compressed bytes.
   for await (const chunk of (body ?? []) as unknown as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
     if (bytes > MAX_BYTES) throw new PluginError(`The address of the keys answered with more than ${MAX_BYTES} bytes`);
@@ -45,13 +45,13 @@ function isKeySet(text: string): boolean {
   return Array.isArray(keys) && keys.every(isObject);
 }
 
-/** Milliseconds after a fetch that failed in which the issuer is left alone; what `Retry-After` says. */
+/** Milliseconds after a failed fetch in which the issuer is not called again, as in `Retry-After`. */
 const PAUSE_MS = 2_000;
 
 /**
- * Keys of an issuer, fetched when a token needs an unknown one: at most once per cooldown, so that made-up key ids do
- * not put load on the issuer, and not at all for a moment after a failed fetch. Only a fetch can fail in that way; a
- * problem with one of the keys affects only the tokens that name it.
+ * The keys of an issuer. They are fetched when a token needs an unknown key: at most once per cooldown, so that made-up
+ * key ids cause no load on the issuer, and not for a short time after a failed fetch. A problem with a single key only
+ * affects tokens that name it.
  * @throws UnavailableError (503) when the keys cannot be fetched, so the token cannot be checked
  */
 function remoteKeys(
@@ -82,7 +82,10 @@ function unavailable(cause?: unknown): UnavailableError {
 
 type Jose = typeof import("jose");
 
-/** The claims of a token; undefined when it is not valid. Why not goes to the log, without anything that was in it. */
+/**
+ * Verifies a token. Returns its claims; undefined when it is not valid. The reason is logged, without content of the
+ * token.
+ */
 export type Verifier = (token: string, log: Logger) => Promise<TokenClaims | undefined>;
 
 /**
@@ -92,7 +95,7 @@ export type Verifier = (token: string, log: Logger) => Promise<TokenClaims | und
  */
 export function createVerifier(options: JwtAuthOptions): Verifier {
   const { issuer, audience, clockTolerance = 5, maxTokenAge, typ } = options;
-  // Imported here: apps that check no tokens need not wait for it, and others load it beside the rest.
+  // Loaded here: apps that check no tokens need not load it, and others load it in parallel with the rest.
   const loaded = import("jose").then((jose) => ({ jose, key: keyOf(jose, options) }));
   loaded.catch(() => undefined); // checking a token reports the error
   const expected: JWTVerifyOptions = {
@@ -110,14 +113,14 @@ export function createVerifier(options: JwtAuthOptions): Verifier {
       const { payload } = await jose.jwtVerify(token, key, expected);
       return payload as TokenClaims;
     } catch (error) {
-      if (isKeelsonError(error)) throw error; // there are no keys to check it with
+      if (isKeelsonError(error)) throw error; // the keys could not be fetched
       log.debug("Token refused", reasonOf(jose, error));
       return undefined;
     }
   };
 }
 
-/** What is no error of jose's own is the key's: of the set that a token chooses from, one may be broken or too short. */
+/** The reason for the log. Errors that are not jose's are about a key: a key of the set may be broken or too short. */
 function reasonOf({ errors }: Jose, error: unknown): Readonly<Record<string, unknown>> {
   if (error instanceof errors.JOSEError) return { reason: error.code, claim: (error as { claim?: string }).claim };
   return { reason: "its key cannot be used", error: (error as Error).name };

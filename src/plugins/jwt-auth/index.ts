@@ -1,5 +1,5 @@
-// jwt-auth: recognises callers by the JSON Web Token in `Authorization: Bearer` (RFC 6750, RFC 7519), checked as
-// RFC 8725 asks for. A request without a token is anonymous; a bad token is 401, never anonymous.
+// jwt-auth: authenticates callers by the JSON Web Token in `Authorization: Bearer` (RFC 6750, RFC 7519), following RFC
+// 8725. A request without a token is anonymous; an invalid token is 401, never anonymous.
 
 import { createPlugin, type Plugin } from "../../gate/index.ts";
 import { AuthenticationError, isUserId, type User } from "../../kernel/index.ts";
@@ -13,12 +13,13 @@ export type { JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
 const PLUGIN = { id: "jwt-auth", version: "1.0.0" };
 
 /**
- * A plugin that says who calls by bearer tokens, signed with a shared secret or with the keys of an issuer. It takes the
- * place of the configuration's `getUser`; having both is a ConfigurationError. An adapter's own `getUser` still wins.
+ * Authenticates callers by bearer tokens that are signed with a shared secret or with an issuer's keys. It replaces the
+ * configuration's `getUser`; having both is a ConfigurationError. An adapter's own `getUser` takes precedence.
  *
- * Every bad token gets the same 401, with `WWW-Authenticate: Bearer error="invalid_token"`; any other 401 gets the
- * challenge `Bearer`. Keys that cannot be fetched are 503. Wrong options are a ConfigurationError when the app starts.
- * @param options the secret or the address of the keys, and what a token has to say
+ * Every invalid token gets the same 401, with `WWW-Authenticate: Bearer error="invalid_token"`. Other 401 responses get
+ * the challenge `Bearer`. Keys that cannot be fetched are 503. Invalid options are a ConfigurationError when the app
+ * starts.
+ * @param options the secret or the address of the keys, and the claims that tokens need
  * @example
  * keelson({ entities, plugins: [jwtAuth({ secret: process.env.JWT_SECRET, issuer: "https://shop.example", audience: "shop" })] })
  */
@@ -57,8 +58,8 @@ export function jwtAuth(options: JwtAuthOptions): Plugin {
 }
 
 /**
- * The one answer to every bad token. Why it is bad would help who forges one more than who has an old one, so it is in
- * the log only. The challenge is that of RFC 6750 section 3.1, without a description.
+ * The error for every invalid token. The reason would help attackers more than users with an old token, so it is only
+ * logged. The challenge follows RFC 6750 section 3.1, without a description.
  */
 function tokenRefused(): AuthenticationError {
   return new AuthenticationError("The access token is not valid", {
@@ -66,7 +67,7 @@ function tokenRefused(): AuthenticationError {
   });
 }
 
-/** The user of a token: `sub` as id, `role` and `roles` where they have the form that rules expect, and nothing else. */
+/** The user of a token: `sub` as id, and `role` and `roles` if they have the type that rules expect. */
 function defaultUser({ sub, role, roles }: TokenClaims): User {
   return {
     id: sub,

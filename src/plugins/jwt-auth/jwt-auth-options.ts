@@ -1,9 +1,9 @@
 import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import { type User, unknownKeys } from "../../kernel/index.ts";
 
-/** What a verified token says (RFC 7519 section 4). Times are seconds since 1970. */
+/** The claims of a verified token (RFC 7519 section 4). Times are seconds since 1970. */
 export interface TokenClaims {
-  /** Whose token it is. */
+  /** The id of the token's user. */
   readonly sub: string;
   readonly iss: string;
   readonly aud: string | readonly string[];
@@ -13,7 +13,7 @@ export interface TokenClaims {
   readonly [claim: string]: unknown;
 }
 
-/** Public keys as an issuer publishes them (RFC 7517 section 5). */
+/** An issuer's public keys (RFC 7517 section 5). */
 export interface JsonWebKeySet {
   readonly keys: readonly object[];
 }
@@ -25,42 +25,47 @@ export interface JwtAuthOptions {
    * (RFC 7518 section 3.2). Text counts as UTF-8. Make one with `openssl rand -base64 48`.
    */
   readonly secret?: string | Uint8Array | undefined;
-  /** The issuer's public keys: their address (https, or http on this machine; 256 KiB at most), or the keys themselves. */
+  /**
+   * The issuer's public keys: their address (https, or http on this machine; at most 256 KiB), or the keys themselves.
+   */
   readonly jwks?: string | URL | JsonWebKeySet | undefined;
-  /** The only `iss` that is accepted, letter for letter (RFC 8725 section 3.8). */
+  /** The only accepted `iss`, compared exactly (RFC 8725 section 3.8). */
   readonly issuer: string;
-  /** This API's name in `aud`; of a list, one must be among the token's (RFC 8725 section 3.9). */
+  /** This API's name in `aud`. For a list, one of the names must be in the token (RFC 8725 section 3.9). */
   readonly audience: string | readonly string[];
   /**
-   * What tokens may be signed with; the token's own word for it counts for nothing else (RFC 8725 section 3.1).
+   * Accepted signature algorithms. The token's own `alg` must be one of them (RFC 8725 section 3.1).
    * @default ["HS256"] with a secret, ["RS256", "ES256"] with keys
    */
   readonly algorithms?: readonly JwtAlgorithm[] | undefined;
   /**
-   * The `typ` a token must have in its header, such as "at+jwt" (RFC 9068), for issuers that sign tokens of several
-   * kinds (RFC 8725 section 3.11).
+   * The `typ` that tokens must have in their header, such as "at+jwt" (RFC 9068), for issuers that sign several types
+   * of tokens (RFC 8725 section 3.11).
    * @default any
    */
   readonly typ?: string | undefined;
-  /** Seconds by which the clocks of issuer and API may differ, 0 to 300. @default 5 */
+  /** Seconds by which the clocks of the issuer and the API may differ, 0 to 300. @default 5 */
   readonly clockTolerance?: number | undefined;
   /** Seconds after `iat` for which a token is accepted, even if `exp` is later. @default until `exp` */
   readonly maxTokenAge?: number | undefined;
   /**
-   * The user a token stands for; null when that user no longer exists, which is 401. An error is 503, unless it is a
+   * Returns the user of a token; null if the user no longer exists, which is 401. An error is 503, unless it is a
    * Keelson error.
-   * @default `{ id: sub }`, with `role` when that is text and `roles` when that is a list of texts
+   * @default `{ id: sub }`, with `role` if it is text and `roles` if it is a list of texts
    */
   readonly user?: ((claims: TokenClaims) => User | null | undefined | Promise<User | null | undefined>) | undefined;
-  /** Milliseconds the address has to answer with the keys. @default 3000 */
+  /** Time limit for fetching the keys in milliseconds. @default 3000 */
   readonly jwksTimeoutMs?: number | undefined;
-  /** Milliseconds after a fetch in which a key that is not among them is not looked for again. @default 30000 */
+  /** Milliseconds after a fetch in which unknown keys do not cause another fetch. @default 30000 */
   readonly jwksCooldownMs?: number | undefined;
-  /** Milliseconds fetched keys are trusted for: a key the issuer withdraws is accepted that long. @default 600000 */
+  /**
+   * Milliseconds for which fetched keys are cached. A key that the issuer withdraws is accepted that long. @default
+   * 600000
+   */
   readonly jwksMaxAgeMs?: number | undefined;
 }
 
-/** Bytes a secret needs at least, by algorithm: as many as its hash has (RFC 7518 section 3.2). */
+/** The least bytes of a secret by algorithm: the size of its hash (RFC 7518 section 3.2). */
 export const SECRET_BYTES = Object.freeze({ HS256: 32, HS384: 48, HS512: 64 });
 
 /** Algorithms of key pairs (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
@@ -72,7 +77,7 @@ export const KEY_PAIR_ALGORITHMS = Object.freeze([
 export type SecretAlgorithm = keyof typeof SECRET_BYTES;
 type KeyPairAlgorithm = (typeof KEY_PAIR_ALGORITHMS)[number];
 
-/** What a token may be signed with. "none" is not among them (RFC 8725 section 3.2). */
+/** A signature algorithm. "none" is excluded (RFC 8725 section 3.2). */
 type JwtAlgorithm = SecretAlgorithm | KeyPairAlgorithm;
 
 export const SECRET_ALGORITHMS = Object.freeze(Object.keys(SECRET_BYTES) as SecretAlgorithm[]);
@@ -80,8 +85,8 @@ const BY_SECRET: readonly JwtAlgorithm[] = Object.freeze(["HS256"]);
 const BY_KEYS: readonly JwtAlgorithm[] = Object.freeze(["RS256", "ES256"]);
 
 /**
- * The algorithms of an app. One list never has both kinds: if a public key were taken for a shared secret, anyone could
- * sign (RFC 8725 section 2.1).
+ * The algorithms of an app. A list never has both kinds: if a public key were used as a shared secret, anyone could
+ * sign tokens (RFC 8725 section 2.1).
  */
 export function algorithmsOf(options: {
   readonly jwks?: unknown;
@@ -92,7 +97,7 @@ export function algorithmsOf(options: {
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** What is wrong with an address of keys, or with the keys themselves. */
+/** The problems of an address of keys, or of the keys themselves. */
 function jwksProblems(jwks: unknown): string[] {
   if (typeof jwks === "string" || jwks instanceof URL) return addressProblems(jwks);
   const keys = typeof jwks === "object" && jwks !== null ? (jwks as { keys?: unknown }).keys : undefined;
@@ -126,7 +131,7 @@ function keyProblem(jwk: unknown): string | undefined {
   return modulusLength < 2_048 ? `has ${modulusLength} bits and needs 2048 (RFC 7518 section 3.3)` : undefined;
 }
 
-/** Numbers among the options: the least and the most each may be. */
+/** Options that are numbers, with their least and greatest values. */
 const RANGES = {
   clockTolerance: [0, 300],
   maxTokenAge: [1, Number.MAX_SAFE_INTEGER],
@@ -145,7 +150,7 @@ const KNOWN: Readonly<Record<keyof JwtAuthOptions, unknown>> = {
   ...RANGES,
 };
 
-/** What is wrong with the options. One that is misspelt would protect nothing, so it is wrong, too. */
+/** The problems of the options. A misspelt option is a problem, because it would protect nothing. */
 export function checkOptions(options: JwtAuthOptions): string[] {
   const { secret, jwks, typ, user } = options;
   const algorithms: unknown = algorithmsOf(options);
@@ -176,7 +181,7 @@ function algorithmProblems(algorithms: readonly unknown[], bySecret: boolean): s
 
 const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
 
-/** What is wrong with `issuer` and `audience`; both are needed (RFC 8725 sections 3.8 and 3.9). */
+/** The problems of `issuer` and `audience`, which are both required (RFC 8725 sections 3.8 and 3.9). */
 export function claimProblems({ issuer, audience }: { issuer?: unknown; audience?: unknown }): string[] {
   const isAudience = Array.isArray(audience) ? audience.length > 0 && audience.every(isText) : isText(audience);
   return [
@@ -185,7 +190,7 @@ export function claimProblems({ issuer, audience }: { issuer?: unknown; audience
   ];
 }
 
-/** What is wrong with a shared secret for these algorithms. Says nothing about what is in it. */
+/** The problems of a shared secret for these algorithms, without its content. */
 export function secretProblems(secret: unknown, algorithms: readonly unknown[]): string[] {
   if (typeof secret !== "string" && !(secret instanceof Uint8Array))
     return ["`secret` is missing; it is text or bytes, made with: openssl rand -base64 48"];
@@ -194,7 +199,7 @@ export function secretProblems(secret: unknown, algorithms: readonly unknown[]):
   return bytes >= longest ? [] : [`\`secret\` has ${bytes} bytes and needs ${longest} for ${algorithms.join(", ")}`];
 }
 
-/** A secret as a key object: it shows nothing when it is printed, and later changes of the bytes do not reach it. */
+/** A secret as a key object, which shows no content when it is printed. Later changes of the bytes do not affect it. */
 export function secretKey(secret: string | Uint8Array): KeyObject {
   return createSecretKey(Buffer.from(secret));
 }

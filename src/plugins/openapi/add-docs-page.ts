@@ -12,23 +12,23 @@ import { START_SCRIPT } from "./start-script.ts";
 const SCRIPT = "text/javascript; charset=utf-8";
 const STYLE = "text/css; charset=utf-8";
 
-/** The files of Swagger UI that a page loads, with their types: nothing else is read. */
+/** The files of Swagger UI that the page loads, with their types. No other files are read. */
 const SWAGGER_UI: ReadonlyMap<string, string> = new Map([
   ["swagger-ui.css", STYLE],
   ["swagger-ui-bundle.js", SCRIPT],
 ]);
 
-/** A file; `etag` is of its contents. */
+/** A file. `etag` is a digest of its content. */
 interface Asset {
   readonly zipped: Uint8Array;
-  /** Uncompressed, once a client has asked for that. */
+  /** Uncompressed; created when a client first needs it. */
   plain?: Uint8Array;
   readonly etag: string;
 }
 
 const read = new Map<string, Asset>();
 
-/** One of the files, read when it is first asked for. */
+/** Reads one of the files, once. */
 function readAsset(name: string): Asset {
   const known = read.get(name);
   if (known !== undefined) return known;
@@ -38,7 +38,7 @@ function readAsset(name: string): Asset {
   return asset;
 }
 
-/** The build puts them beside the code; an app that runs the sources has the package that they come from. */
+/** The build puts the files next to the code. An app that runs from source reads them from the package. */
 function readZipped(name: string): Uint8Array {
   const beside = fileURLToPath(new URL(`./assets/swagger-ui/${name}.gz`, import.meta.url));
   if (existsSync(beside)) return readFileSync(beside);
@@ -46,14 +46,14 @@ function readZipped(name: string): Uint8Array {
   return gzipSync(readFileSync(join(folder, name)));
 }
 
-/** What a page shows, and where both are. */
+/** The page's content, and the paths of the page and the document. */
 interface DocsPage {
   readonly title: string;
   readonly path: string;
   readonly document: string;
 }
 
-/** The page as HTML. Its addresses are relative, because an app may be mounted under a path that it does not know. */
+/** The page as HTML. Its addresses are relative, because an app may be mounted below an unknown path. */
 function docsPage({ title, path, document }: DocsPage): string {
   const folder = path.split("/").at(-1) as string;
   const root = "../".repeat(path.split("/").length - 2);
@@ -77,7 +77,7 @@ function docsPage({ title, path, document }: DocsPage): string {
 `;
 }
 
-/** What the page says about its looks on top of Swagger UI: less empty space, and nothing that needs a font. */
+/** Styles in addition to Swagger UI's: less empty space, and no web fonts. */
 const PAGE_STYLE = `body { margin: 0; }
 .swagger-ui .info { margin: 24px 0 8px; }
 .swagger-ui .scheme-container { background: none; box-shadow: none; margin: 0; padding: 0; }
@@ -111,7 +111,7 @@ const PAGE_STYLE = `body { margin: 0; }
 }
 `;
 
-/** Where a page is, and what it shows. */
+/** Options of the page. */
 export interface DocsOptions {
   readonly path: string;
   /** Path of the document. */
@@ -121,8 +121,8 @@ export interface DocsOptions {
 }
 
 /**
- * What the page may load and do: only its own files and this API, no inline code, and no frames, where a click could be
- * stolen.
+ * The content security policy: the page only loads its own files and this API, has no inline code, and cannot be
+ * framed, which prevents clickjacking.
  */
 const POLICY = [
   "default-src 'none'",
@@ -135,7 +135,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Adds the page and a route for the files that it loads; all of them come from this app. */
+/** Adds the page and a route for the files that it loads. All of them are served by this app. */
 export function addDocsPage({ routes }: PluginContext, { path, document, rules, title = "API" }: DocsOptions): void {
   const hidden = { method: "GET", rules, describe: () => undefined };
   const page = docsPage({ title, path, document });
@@ -150,7 +150,7 @@ const POLICY_HEADERS = Object.freeze({
   "x-frame-options": "DENY",
 });
 
-/** The library's files are large and change with the package only, so a client that has them is not sent them again. */
+/** Sends a file. The library's files are large and only change with the package, so clients cache them. */
 function sendFile({ params, request }: RouteContext): Reply {
   const file = params.file as string;
   if (file === "start.js") return new Reply(200, bytes(START_SCRIPT), { "content-type": SCRIPT });
@@ -171,7 +171,7 @@ function sendFile({ params, request }: RouteContext): Reply {
   return new Reply(200, asset.plain, { ...headers, "content-type": type });
 }
 
-/** Whether a client takes gzip rather than the plain file (RFC 9110 section 12.5.3). */
+/** Whether a client prefers gzip to the plain file (RFC 9110 section 12.5.3). */
 function takesGzip(accepted: string | readonly string[] | undefined): boolean {
   const headers = { "accept-encoding": [accepted ?? []].flat().join() };
   return new Negotiator({ headers }).encodings(["gzip", "identity"])[0] === "gzip";

@@ -15,22 +15,22 @@ import type { DocumentInfo, OpenApiDocument, OpenApiOptions, OperationObject } f
 import type { ReaderView } from "./reader-view.ts";
 import { createRecordSchemas, fieldsSchema, type RecordSchemas } from "./record-schemas.ts";
 
-/** An operation, and whose it is. */
+/** An operation with its owner. */
 interface OwnedOperation {
   readonly path: string;
   readonly method: string;
   /** Name of the schema of its records, or of its plugin. */
   readonly owner: string;
   readonly operation: OperationObject;
-  /** What its own tag is for. */
+  /** Its tag, with a description. */
   readonly about: { readonly tag: string; readonly description: string };
-  /** What tells each of its parameters from others. */
+  /** Keys that identify its parameters. */
   readonly keys: readonly string[];
 }
 
 const UNSAFE = /[^A-Za-z0-9._-]/g;
 
-/** The same operations, with parameters that several of them have in one place: lists, counts and exports filter alike. */
+/** Moves parameters that several operations have to the components: lists, counts and exports have the same filters. */
 function shareParameters(operations: readonly OwnedOperation[]): {
   readonly operations: readonly OwnedOperation[];
   readonly parameters: Readonly<Record<string, JsonSchema>>;
@@ -63,7 +63,7 @@ function shareParameters(operations: readonly OwnedOperation[]): {
   return { operations: shared, parameters };
 }
 
-/** What tells a parameter from others: its owner, unless all entities have it, and all that it says. */
+/** Identifies a parameter: by its owner, unless all entities share it, and its definition. */
 function keyOf(owner: string, isShared: boolean, parameter: JsonSchema): string {
   return `${isShared || parameter.in === "path" ? "" : `${owner}.`} ${JSON.stringify(parameter)}`;
 }
@@ -72,23 +72,23 @@ function ownerIn(key: string): string {
   return key.slice(0, key.indexOf(" "));
 }
 
-/** What a document is made from. */
+/** The input of a document. */
 export interface DocumentSource {
   readonly context: PluginContext;
   readonly options: OpenApiOptions;
   readonly notes: readonly Parameters<RouteNotes["add"]>[0][];
 }
 
-/** Where the routes are: those of entities, and those of plugins. */
+/** The paths of the API's routes and of plugins' routes. */
 export interface Place {
   readonly prefix: string;
   readonly base: string;
 }
 
-/** Where something is not for everyone. */
+/** Used by default if some routes are not open to everyone. */
 const BEARER = Object.freeze({ bearer: { type: "http", scheme: "bearer" } });
 
-/** The document for one reader: with what they may use, and nothing else. */
+/** The document for one reader. It only contains routes and data that the reader may use. */
 export async function buildDocument(source: DocumentSource, view: ReaderView, place: Place): Promise<OpenApiDocument> {
   const { options } = source;
   const { reader, schemas } = await createReader(source, view);
@@ -125,10 +125,10 @@ function infoOf({ title = "API", version = "1.0.0", ...others }: DocumentInfo = 
   return { title, version, ...Object.fromEntries(given) };
 }
 
-/** The paths of a document begin at the root of where it is. */
+/** Paths begin at the root of the server that serves the document. */
 const HERE: NonNullable<OpenApiOptions["servers"]> = Object.freeze([{ url: "/" }]);
 
-/** The tags of operations in their order, with what they are for. */
+/** The tags of operations in their order, with descriptions. */
 function tagsOf(operations: readonly OwnedOperation[], given: OpenApiOptions["tags"] = {}): OpenApiDocument["tags"] {
   const known = new Map(operations.map(({ about }) => [about.tag, about.description]));
   const names = new Set(operations.flatMap(({ operation }) => operation.tags));
@@ -138,7 +138,7 @@ function tagsOf(operations: readonly OwnedOperation[], given: OpenApiOptions["ta
   });
 }
 
-/** The tag of a route that names no other, and what it is for. */
+/** The default tag of a route, with a description. */
 function aboutTag(route: Route, prefix: string): OwnedOperation["about"] {
   const { entity, plugin, path } = route;
   const tag = tagOf(route);
@@ -146,7 +146,7 @@ function aboutTag(route: Route, prefix: string): OwnedOperation["about"] {
   return { tag, description: `Records of ${entity.name}, at ${prefix}/${path.split("/")[1]}.` };
 }
 
-/** What routes are described to: everything that takes time to find out is known by then. */
+/** The reader for descriptions of routes. All asynchronous parts are loaded before. */
 async function createReader(
   { context }: DocumentSource,
   { scope, reads }: ReaderView,
@@ -164,7 +164,7 @@ async function createReader(
   };
 }
 
-/** Milliseconds after which others get their turn: a large document takes many times that. */
+/** Milliseconds after which other work gets a turn. A large document takes much longer. */
 const TURN_MS = 10;
 
 async function describeAll(
@@ -208,7 +208,7 @@ async function describeAll(
   return operations;
 }
 
-/** Limits how long a route's description may take, because other documents wait for this one. */
+/** Limits the time of a route's description, because other documents wait for this one. */
 async function descriptionOf(
   { describe, method, path }: Route,
   reader: RouteReader,

@@ -15,7 +15,7 @@ const TEXT: JsonSchema = { type: "string" };
 const TRUTH: JsonSchema = { type: "boolean" };
 const NULL: JsonSchema = { type: "null" };
 
-/** What conditions on one entity are about, for one reader. */
+/** The conditions that one reader may use on one entity. */
 export interface ConditionSubject {
   readonly entity: AnyEntity;
   /** Columns that the reader may filter by. */
@@ -26,11 +26,11 @@ export interface ConditionSubject {
   readonly ref: (entity: AnyEntity) => JsonSchema;
 }
 
-/** The schema of the JSON that `_where` takes: fields and related records, joined by `and`, `or` and `not`. */
+/** The schema of the JSON in `_where`: fields and related records, combined with `and`, `or` and `not`. */
 export function conditionsSchema({ entity, columns, relations, ref }: ConditionSubject): JsonSchema {
   const own = ref(entity);
   const list: JsonSchema = { type: "array", items: own };
-  /** A field or relation with such a name is meant; the operator is written in capitals then. */
+  /** A field or relation with the name of an operator takes precedence; the operator is then written in capitals. */
   const logic = (name: string): string => (logicOf(entity, name) === undefined ? name.toUpperCase() : name);
   return {
     type: "object",
@@ -61,7 +61,7 @@ function onColumn({ kind }: ColumnDefinition): JsonSchema {
   return { anyOf: kind.operators.has("in") ? [...one, { type: "array", items: value }, tests] : [...one, tests] };
 }
 
-/** A test of what is at a path of JSON. */
+/** A test of a value at a path in JSON. */
 function atPath(): JsonSchema {
   const value = jsonSchemaOf(jsonMemberKind);
   const steps = { type: "array", items: { type: ["string", "integer"] }, minItems: 1, maxItems: 20 };
@@ -91,7 +91,7 @@ function operand(operator: Operator, value: JsonSchema): JsonSchema {
   }
 }
 
-/** Conditions on the related record; for several records, also on some, every or none of them. */
+/** Conditions on the related record. For several records, also conditions on some, every or none of them. */
 function related({ target, many }: ResolvedRelation, ref: ConditionSubject["ref"]): JsonSchema {
   const where = ref(target);
   const isMember = (name: string): boolean =>

@@ -5,21 +5,21 @@ import { createSerialQueue, UnavailableError } from "../../kernel/index.ts";
 import { buildDocument, type DocumentSource, type Place } from "./build-document.ts";
 import { createReaderViews } from "./reader-view.ts";
 
-/** The document for the caller of a scope, which is to stay open until it is there. */
+/** Returns the document for the caller of a scope. The scope must stay open until then. */
 export type Documents = (
   scope: OperationScope,
   place: Place,
   info?: DocumentSource["options"]["info"],
 ) => Promise<WrittenDocument>;
 
-/** Bytes of the documents that an app keeps. */
+/** The most bytes of cached documents. */
 const KEPT_BYTES = 64 * 1024 * 1024;
-/** Documents that may wait to be made; each is of readers who may do something else, or of one reader alone. */
+/** The most documents that wait to be made. Each is for other rights, or for a single reader. */
 const MOST_WAITING = 64;
 
 /**
- * The documents of one app. Readers with the same rights share one: it is made once, while the others wait for it.
- * Documents are made one at a time, so that many requests at once do not hold up the app.
+ * Creates the documents of one app. Readers with the same rights share one document: it is made once, while the others
+ * wait. Documents are made one at a time, so that many requests do not block the app.
  */
 export function createDocuments(source: DocumentSource): Documents {
   const lookAt = createReaderViews(source.context);
@@ -46,10 +46,10 @@ export function createDocuments(source: DocumentSource): Documents {
         waiting -= 1;
       }
     }
-    /** Whether others may have it, too. */
+    /** Caches a document if other readers may have it. @returns whether they may */
     async function share(made: Promise<WrittenDocument>): Promise<boolean> {
       const document = await made;
-      const found = await keyOf(); // descriptions may have asked more
+      const found = await keyOf(); // descriptions may have asked further questions
       if (found !== undefined) kept.set(found, document);
       return found !== undefined;
     }
@@ -65,7 +65,7 @@ export function createDocuments(source: DocumentSource): Documents {
     }
 
     for (let isAlone = false; ; ) {
-      // Anew each time: what was made meanwhile is for this reader, too, only if all that it has asked is answered alike.
+      // Computed again each time: a new document is only for this reader if all questions have the same answers.
       const key = await keyOf();
       if (key === undefined) return await make();
       const known = kept.get(key);
@@ -90,17 +90,17 @@ function write(document: object): WrittenDocument {
   return Object.freeze({ body, etag: `"${createHash("sha256").update(body).digest("base64url")}"` });
 }
 
-/** A document as it is sent. */
+/** A serialised document. */
 interface WrittenDocument {
   readonly body: Uint8Array;
-  /** Strong: of the very bytes. */
+  /** A strong tag, of the exact bytes. */
   readonly etag: string;
 }
 
-/** Documents by what they depend on: those that were asked for last, up to a number of bytes. */
+/** Cached documents by everything that they depend on. The least recently used are dropped beyond a number of bytes. */
 type KeptDocuments = Pick<LRUCache<string, WrittenDocument>, "get" | "set">;
 
-/** @param mostBytes of all of them; a single one that has more is not kept */
+/** @param mostBytes of all documents together; a larger single document is not cached */
 function createKeptDocuments(mostBytes: number): KeptDocuments {
   return new LRUCache({ maxSize: mostBytes, sizeCalculation: ({ body }) => body.length });
 }

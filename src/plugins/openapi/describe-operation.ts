@@ -4,22 +4,22 @@ import { camelCase, pascalCase, pluralize } from "../../kernel/index.ts";
 import { errorResponse, errorResponseName } from "./error-responses.ts";
 import type { OperationObject } from "./openapi-document.ts";
 
-/** What an operation is made of besides its route. */
+/** The parts of an operation besides its route. */
 export interface OperationParts {
   readonly described: RouteDescription;
-  /** What plugins have noted about the route. */
+  /** Notes of plugins about the route. */
   readonly notes: readonly Pick<RouteDescription, "errors" | "parameters">[];
-  /** Whether callers without a name may use it for all records. */
+  /** Whether anonymous callers may use it for all records. */
   readonly isOpen: boolean;
-  /** Names of the ways to say who calls. */
+  /** Names of the security schemes. */
   readonly schemes: readonly string[];
-  /** Longest id of a record, in characters. */
+  /** The longest id of a record, in characters. */
   readonly idLength: number;
 }
 
 const REQUEST_ID = Object.freeze({ "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } });
 
-/** One operation of the document; parameters and all else in full. */
+/** One operation of the document, with complete parameters. */
 export function describeOperation(route: Route, operationId: string, parts: OperationParts): OperationObject {
   const { described, notes, isOpen, schemes, idLength } = parts;
   const { meta = {} } = route;
@@ -44,7 +44,10 @@ interface Texts {
   readonly description?: string | undefined;
 }
 
-/** Both, where one is given: lists of operations show the summary, and some tools ask for a description. */
+/**
+ * Summary and description. Each defaults to the other: lists of operations show the summary, and some tools need a
+ * description.
+ */
 function textsOf(meta: NonNullable<Route["meta"]>, described: RouteDescription): Texts {
   const description = (meta.description ?? described.description) as string | undefined;
   const isLine = description !== undefined && description.length <= 80 && !description.includes("\n");
@@ -53,8 +56,8 @@ function textsOf(meta: NonNullable<Route["meta"]>, described: RouteDescription):
 }
 
 /**
- * Responses by status. Ranges such as "2XX" become the one for all other statuses, because not every generator of clients
- * reads ranges.
+ * Responses by status. Ranges such as "2XX" become the default response, because not all client generators support
+ * ranges.
  */
 function responsesOf(
   answers: NonNullable<RouteDescription["answers"]>,
@@ -74,7 +77,7 @@ function responsesOf(
   };
 }
 
-/** One answer in place of several: any of their bodies, or an error. */
+/** Combines several responses into one, with any of their bodies or an error. */
 function otherAnswer(answers: readonly AnswerDescription[], refusal: string | undefined): AnswerDescription {
   const all = refusal === undefined ? answers : [...answers, errorResponse(refusal)];
   const schemas = new Map<string, JsonSchema[]>();
@@ -92,7 +95,7 @@ function otherAnswer(answers: readonly AnswerDescription[], refusal: string | un
 
 const ANY_TYPE = "*/*";
 
-/** An answer, or an error, with the headers of all of them. */
+/** A response with its own headers and those of all responses. */
 export function response({ description, content, headers = {} }: AnswerDescription): JsonSchema {
   const own = Object.entries(headers).map(([name, says]) => [name, { description: says, schema: { type: "string" } }]);
   return {
@@ -102,7 +105,7 @@ export function response({ description, content, headers = {} }: AnswerDescripti
   };
 }
 
-/** Unique as long as names are: the method tells apart what has several addresses. */
+/** A unique operation id. For several routes with the same name, the method is added. */
 export function operationIdOf(
   { action, entity, plugin, method }: Route,
   wanted: string | undefined,
@@ -116,19 +119,19 @@ export function operationIdOf(
   return id;
 }
 
-/** A route without a description may return anything, of any type, or redirect. */
+/** The default for routes without a description: any content of any type, or a redirect. */
 const ANY_SUCCESS: Readonly<Record<string, AnswerDescription>> = Object.freeze({
   200: { description: "What the code behind this route gives.", content: { [ANY_TYPE]: {} } },
   "2XX": { description: "The same, under another status.", content: { [ANY_TYPE]: {} } },
   "3XX": { description: "Where to go instead.", headers: { Location: "The address." } },
 });
 
-/** The tag of a route's operation, unless its `meta` names others. */
+/** The default tag of a route's operation, if its `meta` has none. */
 export function tagOf({ entity, plugin }: Route): string {
   return entity === undefined ? plugin : pascalCase(entity.plural ?? pluralize(entity.name));
 }
 
-/** A parameter in the path of a route: its name, and `+` where it is all that follows. */
+/** A parameter in the path of a route: its name, and `+` if it matches the rest of the path. */
 export const PARAMETER = /\/:(\w+)(\+?)/g;
 
 function pathParameters({ path, entity }: Route, idLength: number): JsonSchema[] {
@@ -167,7 +170,7 @@ function contents(content: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }]));
 }
 
-/** The statuses of all routes, and what each of them adds. */
+/** The error statuses of a route: those of all routes, those of its description, and those of notes. */
 function errorsOf(route: Route, { described, notes, isOpen }: OperationParts): string[] {
   const statuses = new Set<string>(["400", "500", "503"]);
   const { early, describe } = route;

@@ -23,7 +23,7 @@ const MEMBERS: Readonly<Record<string, JsonSchema>> = {
   runId: { type: "string", description: "Of a workflow: under which its report is." },
 };
 
-/** Schemas of the bodies of errors, by name. */
+/** Schemas of error bodies, by name. */
 export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = Object.freeze({
   Error: { type: "object", required: ["code", "message", "status"], properties: MEMBERS },
   ValidationError: {
@@ -43,9 +43,9 @@ export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = Object.freeze
   },
 });
 
-/** An error of one status. */
+/** The response of one error status. */
 interface ErrorKind {
-  /** Of the response among the components. */
+  /** The name of the response in the components. */
   readonly name: string;
   readonly description: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ const KINDS: Readonly<Record<string, ErrorKind>> = {
   503: { name: "Unavailable", description: "The database, or something else, cannot be reached now.", headers: RETRY },
 };
 
-/** The name of a status's response among the components. */
+/** The name of a status's response in the components. */
 export function errorResponseName(status: string): string {
   return KINDS[status]?.name ?? `Error${status}`;
 }

@@ -10,8 +10,8 @@ const BY_FORMAT: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * A body that creates a record as it stands: values of the columns without which there is no record, and of those whose
- * fields have an example. Ids of other records have to be filled in.
+ * An example body for creating a record: values of the required columns, and of fields with an example. Ids of other
+ * records have to be filled in.
  * @param isNeeded whether a record cannot be created without a column
  */
 export function exampleRecord(
@@ -51,7 +51,10 @@ function numberIn({ minimum, exclusiveMinimum, maximum = Number.POSITIVE_INFINIT
   return Math.min(Math.max(least, 1), maximum as number);
 }
 
-/** The name of the field, as long as the field takes it; where it has a pattern, a text that matches, if one of a few does. */
+/**
+ * The name of the field, adjusted to its length limits. For a field with a pattern, one of a few texts that matches, if
+ * any does.
+ */
 function textIn({ minLength = 1, maxLength = 80, pattern }: JsonSchema, name: string): string {
   const fit = (text: string): string => text.padEnd(minLength as number, "-").slice(0, maxLength as number);
   const texts = [name, name.toLowerCase(), name.toUpperCase(), "1", "1.00"].map(fit);

@@ -1,5 +1,5 @@
-// openapi: an OpenAPI 3.1 document of what an API accepts and returns, and a page to read it on (Swagger UI). Not part
-// of the specification; made from the entities, the routes and what their owners say about them.
+// openapi: an OpenAPI 3.1 document of the API, and a page to read it with Swagger UI. Not part of the specification. It
+// is built from entities, routes and the descriptions of routes.
 
 import type { JsonSchema } from "../../entity/index.ts";
 import { ruleName } from "../../entity/index.ts";
@@ -21,9 +21,9 @@ import { DOCUMENT_SERVICE, type DocumentMaker, type OpenApiDocument, type OpenAp
 export type { OpenApiDocument, OpenApiOptions } from "./openapi-document.ts";
 export { openapiDocument } from "./openapi-document.ts";
 
-// No hooks. Routes: GET /openapi.json, and GET /docs with what that page loads; neither in production unless asked for.
+// No hooks. Routes: GET /openapi.json, and GET /docs with its files. In production both must be enabled.
 
-/** Service: {@link RouteNotes}, for plugins whose hooks answer in place of routes. */
+/** Service: {@link RouteNotes}, for plugins whose hooks respond instead of routes. */
 
 const KNOWN: Readonly<Record<keyof OpenApiOptions, true>> = {
   info: true,
@@ -36,7 +36,7 @@ const KNOWN: Readonly<Record<keyof OpenApiOptions, true>> = {
   securitySchemes: true,
 };
 
-/** `GET /openapi.json`, and `GET /docs` to read it. */
+/** Adds `GET /openapi.json`, and `GET /docs` to read it. */
 export function openapi(options: OpenApiOptions = {}): Plugin {
   return createPlugin({
     id: "openapi",
@@ -84,13 +84,13 @@ function documentMaker({ context, options }: DocumentSource, documents: Document
   return ({ as = "system", info }) => {
     const make = async (scope: OperationScope): Promise<OpenApiDocument> => {
       const { body } = await documents(scope, { prefix, base: "" }, { ...options.info, ...info });
-      return JSON.parse(new TextDecoder().decode(body)); // each caller's own copy, which it may change
+      return JSON.parse(new TextDecoder().decode(body)); // a copy that the caller may change
     };
     return context.runAs(as === "public" ? null : as, make, { early: true });
   };
 }
 
-/** What changes with the rules is asked for again each time, and sent again when it has. */
+/** The document changes with the caller's rights, so clients must revalidate it. */
 const CACHED = Object.freeze({
   "content-type": "application/json; charset=utf-8",
   "cache-control": "private, no-cache",
@@ -112,7 +112,7 @@ async function readDocument(
     : new Reply(200, body, { ...CACHED, etag });
 }
 
-/** @throws BadRequestError for other parameters and other values */
+/** @throws BadRequestError for unknown parameters and invalid values */
 function asksForPublic(search: string, { config }: PluginContext): boolean {
   const { _, as, ...others } = Object.fromEntries(readParameters(search, config.limits.parameters));
   if (Object.keys(others).length > 0 || (as !== undefined && (as.length > 1 || as[0] !== "public")))
@@ -151,8 +151,8 @@ function describeDocument(): RouteDescription {
 }
 
 /**
- * Whether `If-None-Match` names a tag, by weak comparison (RFC 9110 section 13.1.2).
- * @param header as it was sent; several lines are one list
+ * Whether `If-None-Match` contains a tag, by weak comparison (RFC 9110 section 13.1.2).
+ * @param header as it was sent; several headers are one list
  */
 function namesTag(header: string | readonly string[] | undefined, etag: string): boolean {
   const names = (typeof header === "string" ? header : (header ?? []).join()).split(",").map((name) => name.trim());

@@ -1,12 +1,12 @@
 import { type ColumnDefinition, type JsonSchema, jsonSchemaOf, type ResolvedRelation } from "../../entity/index.ts";
 
-/** Schemas of what is created and changed of related records. */
+/** Schemas for creating and updating related records. */
 interface Forms {
   readonly create: JsonSchema;
   readonly update: JsonSchema;
 }
 
-/** The writes of related records that a body may have under a relation's name. @param form of the body around them */
+/** The schema of nested writes under a relation's name. @param form the form of the surrounding body */
 export function nestedSchema(relation: ResolvedRelation, form: "create" | "update", forms: Forms): JsonSchema {
   const { type, many, target } = relation;
   const id = jsonSchemaOf((target.columns.id as ColumnDefinition).kind);

@@ -4,7 +4,7 @@ import type { User } from "../../kernel/index.ts";
 /** Service: a {@link DocumentMaker}, for `openapiDocument`. */
 export const DOCUMENT_SERVICE = "openapi.document";
 
-/** What `openapiDocument` takes. */
+/** Options of `openapiDocument`. */
 export interface DocumentOptions {
   /**
    * The reader of the document: an anonymous caller ("public"), a user, or "system" for everything that the rules may
@@ -12,22 +12,22 @@ export interface DocumentOptions {
    * @default "system"
    */
   readonly as?: "public" | "system" | User | undefined;
-  /** Over what the plugin was given. */
+  /** Overrides the plugin's `info`. */
   readonly info?: DocumentInfo | undefined;
 }
 
 /** Makes documents of one app. */
 export type DocumentMaker = (options: DocumentOptions) => Promise<OpenApiDocument>;
 
-/** The part of an app that is asked. */
+/** The part of an app that `openapiDocument` uses. */
 interface DocumentedApp {
   hasService(name: string): boolean;
   resolve<T>(name: string): T;
 }
 
 /**
- * The OpenAPI document of an app, also of one that has not started, or that cannot reach its database: rules that ask it
- * say no then.
+ * The OpenAPI document of an app. It also works for an app that has not started or cannot reach its database; rules
+ * that need the database then deny.
  * @throws ConfigurationError when the app has no plugin "openapi"
  * @throws UnavailableError when the app is closed
  * @example
@@ -39,15 +39,15 @@ export async function openapiDocument(api: DocumentedApp, options: DocumentOptio
   return await api.resolve<DocumentMaker>(DOCUMENT_SERVICE)(options);
 }
 
-/** What the document says about the API as a whole. */
+/** General information about the API. */
 export interface DocumentInfo {
   /** @default "API" */
   readonly title?: string | undefined;
-  /** Of the API, not of the framework. @default "1.0.0" */
+  /** The version of the API, not of Keelson. @default "1.0.0" */
   readonly version?: string | undefined;
   /** Markdown. @default none */
   readonly description?: string | undefined;
-  /** Who answers questions about the API. @default none */
+  /** The contact for questions about the API. @default none */
   readonly contact?: { readonly name?: string; readonly url?: string; readonly email?: string } | undefined;
   /** The terms under which the API may be used. @default none */
   readonly license?: { readonly name: string; readonly url?: string; readonly identifier?: string } | undefined;
@@ -56,21 +56,26 @@ export interface DocumentInfo {
 /** Options of `openapi`. */
 export interface OpenApiOptions {
   readonly info?: DocumentInfo | undefined;
-  /** Whether the document is served. @default outside production, or where `docs` asks for the page */
+  /** Whether the document is served. @default outside of production, and in production if `docs` enables the page */
   readonly served?: boolean | undefined;
-  /** Where the document is, from the root. @default "/openapi.json" */
+  /** The path of the document, from the root. @default "/openapi.json" */
   readonly path?: string | undefined;
-  /** Whether there is a page with Swagger UI, and where. @default outside production, at "/docs" */
+  /** Whether the page with Swagger UI is served, and its path. @default outside of production, at "/docs" */
   readonly docs?: boolean | { readonly path: string } | undefined;
-  /** Who may have document and page; what they see in it depends on who they are in any case. @default everyone */
+  /**
+   * Rules for reading the document and the page. The content depends on the reader's rights in any case. @default
+   * everyone
+   */
   readonly rules?: readonly RuleRef[] | undefined;
-  /** Base URLs of the API, when it is called from elsewhere. @default `/`, the root of where the document is */
+  /**
+   * Base URLs of the API, if it is called from elsewhere. @default `/`, the root of the server that serves the document
+   */
   readonly servers?: readonly { readonly url: string; readonly description?: string }[] | undefined;
-  /** What tags are for, by name; Markdown. @default a sentence that names the entity or the plugin */
+  /** Descriptions of tags by name, in Markdown. @default a sentence with the entity or the plugin */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /**
-   * How callers authenticate, as OpenAPI security schemes by name; any one of them suffices. `{}` for none.
-   * @default `bearer`, a token in `Authorization`, where a route is not for everyone
+   * How callers authenticate, as OpenAPI security schemes by name. One of them is enough. `{}` for none.
+   * @default `bearer`, a token in `Authorization`, if some routes are not open to everyone
    */
   readonly securitySchemes?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }
@@ -87,7 +92,7 @@ export interface OperationObject {
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
-/** A document of OpenAPI 3.1, as plain JSON data. */
+/** An OpenAPI 3.1 document, as plain JSON data. */
 export interface OpenApiDocument {
   readonly openapi: "3.1.1";
   readonly info: DocumentInfo & { readonly title: string; readonly version: string };

@@ -5,13 +5,12 @@ import { type Questions, watchScope } from "./watch-scope.ts";
 /** The routes of a reader. */
 interface UsableRoutes {
   /**
-   * Routes that the reader may use, for some records or all. For the system: routes that are not closed to every
-   * caller.
+   * Routes that the reader may use for some or all records. For the system: routes that are not closed to all callers.
    */
   readonly routes: readonly Route[];
-  /** Those of them that callers without a name may use for all records. */
+  /** The routes that anonymous callers may use for all records. */
   readonly open: ReadonlySet<Route>;
-  /** Whether every route of the app is such a one. */
+  /** Whether that is true of every route. */
   readonly isAllOpen: boolean;
 }
 
@@ -22,8 +21,8 @@ type Answers = ReadonlyMap<Route, RouteAccess>;
 const DENIED: RouteAccess = Object.freeze({ allowed: false, forAll: false, rules: undefined });
 
 /**
- * Asks the gate, as every request does, so that it does not matter which plugin decides.
- * @param context whose routes are complete when the first caller comes
+ * Checks routes with the gate, as requests do, so that it does not matter which plugin decides.
+ * @param context its routes must be complete before the first call
  */
 function createRouteFinder(context: PluginContext): FindUsableRoutes {
   return async (scope) => {
@@ -42,7 +41,7 @@ function createRouteFinder(context: PluginContext): FindUsableRoutes {
   };
 }
 
-/** @param isAside whether a rule that fails only means no */
+/** @param isAside whether a rule that fails counts as a denial */
 async function askAll(routes: readonly Route[], scope: OperationScope, isAside = false): Promise<Answers> {
   const shared = new Map<string, Promise<RouteAccess>>();
   const answers = await Promise.all(
@@ -56,7 +55,7 @@ async function askAll(routes: readonly Route[], scope: OperationScope, isAside =
   return new Map(routes.map((route, index) => [route, answers[index] as RouteAccess]));
 }
 
-/** The same for routes of which the same is asked; undefined where rules may look at the route itself. */
+/** Equal for routes with the same checks; undefined for routes whose rules may read the route itself. */
 function keyOf({ rules, entity, access, obeys, path }: Route): string | undefined {
   if (rules !== undefined) return undefined;
   return JSON.stringify([entity?.name, access, obeys, path.split("/").includes(":id")]);
@@ -71,25 +70,25 @@ async function ask(route: Route, scope: OperationScope, isAside: boolean): Promi
   }
 }
 
-/** What a reader may do: all that their document depends on. */
+/** The rights of a reader, on which their document depends. */
 export interface ReaderView {
-  /** For descriptions of routes; what they ask of it becomes part of the key. */
+  /** The scope for descriptions of routes. Everything that they read from it becomes part of the key. */
   readonly scope: OperationScope;
   readonly routes: readonly Route[];
-  /** Those that callers without a name may use for all records. */
+  /** The routes that anonymous callers may use for all records. */
   readonly open: ReadonlySet<Route>;
-  /** Whether every route of the app is such a one. */
+  /** Whether that is true of every route. */
   readonly isAllOpen: boolean;
-  /** Entities whose records they may read, all or some. */
+  /** Entities of which the reader may read some or all records. */
   readonly reads: ReadonlySet<AnyEntity>;
   /**
-   * The same for readers who may do the same, by what descriptions have asked so far on behalf of any reader; undefined for
-   * what is this reader's alone.
+   * Equal for readers with the same rights, including all questions that descriptions have asked so far for any reader.
+   * Undefined if the document is for this reader only.
    */
   key(): Promise<string | undefined>;
 }
 
-/** Looks at readers of one app. */
+/** Determines the rights of readers of one app. */
 export type LookAtReader = (scope: OperationScope) => Promise<ReaderView>;
 
 export function createReaderViews(context: PluginContext): LookAtReader {
@@ -130,7 +129,7 @@ export function createReaderViews(context: PluginContext): LookAtReader {
 
 const texts = new WeakMap<FieldMask, string>();
 
-/** Names of fields are words, so that no two masks have one text. */
+/** A mask as text. Field names contain no separators, so different masks have different texts. */
 function maskText(mask: FieldMask): string {
   const { readable, writable, filterable, sortable, readablePerRow, writablePerRow } = mask;
   const known = texts.get(mask);

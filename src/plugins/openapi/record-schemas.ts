@@ -24,17 +24,17 @@ const SUFFIXES: Readonly<Record<RecordForm, string>> = {
 };
 const FORMS = Object.keys(SUFFIXES) as RecordForm[];
 
-/** What records of one entity are related to, as far as the reader may include it. */
+/** The relations of an entity that the reader may include. */
 type RelationsOf = (entity: AnyEntity) => readonly ResolvedRelation[];
 
-/** The schemas of records, for one reader; each is made on first reference. */
+/** The schemas of records for one reader. Each is made when it is first referenced. */
 export interface RecordSchemas {
   ref(entity: AnyEntity, form: RecordForm): JsonSchema;
-  /** Those that were referred to, by name. */
+  /** The referenced schemas, by name. */
   readonly made: Readonly<Record<string, JsonSchema>>;
 }
 
-/** @param scope the reader's, with masks that are final */
+/** @param scope the reader's scope, with final masks */
 export function createRecordSchemas(scope: OperationScope, relationsOf: RelationsOf): RecordSchemas {
   const { model } = scope.app;
   const names = nameAll([...model.entities, ...model.foreign]);
@@ -43,7 +43,7 @@ export function createRecordSchemas(scope: OperationScope, relationsOf: Relation
   function ref(entity: AnyEntity, form: RecordForm): JsonSchema {
     const name = `${names.get(entity)}${SUFFIXES[form]}`;
     if (made[name] === undefined) {
-      made[name] = {}; // it may refer to itself
+      made[name] = {}; // the schema may refer to itself
       made[name] = make(entity, form);
     }
     return { $ref: `#/components/schemas/${name}` };
@@ -74,7 +74,7 @@ export function createRecordSchemas(scope: OperationScope, relationsOf: Relation
     };
   }
 
-  /** What another service leaves out of its records is up to that service. */
+  /** The schema of related records. Another service may leave out fields of its records. */
   function related({ target, many, remote }: ResolvedRelation): JsonSchema {
     const record = ref(target, remote === undefined ? "record" : "selection");
     return many ? { type: "array", items: record } : nullable(record);
@@ -111,7 +111,7 @@ function columnsOf(entity: AnyEntity, names: ReadonlySet<string>): readonly Colu
   return Object.values(entity.columns).filter(({ name }) => names.has(name));
 }
 
-/** What depends on the record, or on who asks, is not in every record. */
+/** Whether all records show a column. Columns that depend on the record or the caller may be missing. */
 function isAlwaysShown(scope: OperationScope, entity: AnyEntity, { name, field }: ColumnDefinition): boolean {
   const { readablePerRow } = scope.access.mask(entity);
   return readablePerRow?.has(name) !== true && (scope.principal.kind !== "system" || field?.readable === undefined);
@@ -123,15 +123,15 @@ function readable(column: ColumnDefinition): JsonSchema {
 }
 
 /**
- * Whether a record cannot be created without the column. The owner may be left out: it is the caller who creates the
- * record.
+ * Whether a record cannot be created without the column. The owner may be left out, because the caller becomes the
+ * owner.
  */
 function isNeeded({ ownedBy }: AnyEntity): (column: ColumnDefinition) => boolean {
   return ({ optional, field, relation }) =>
     !optional && field?.default === undefined && (relation === undefined || relation !== ownedBy);
 }
 
-/** A name for each entity from which no two schemas get the same one. */
+/** Unique names for the schemas of all entities. */
 function nameAll(entities: readonly AnyEntity[]): ReadonlyMap<AnyEntity, string> {
   const taken = new Set(Object.keys(ERROR_SCHEMAS));
   const names = new Map<AnyEntity, string>();
@@ -144,20 +144,20 @@ function nameAll(entities: readonly AnyEntity[]): ReadonlyMap<AnyEntity, string>
   return names;
 }
 
-/** A value as a document describes it. */
+/** A value that is described. */
 interface DescribedValue {
   readonly kind: FieldKind;
-  /** Absent for what the framework keeps itself: ids, keys, timestamps. */
+  /** Undefined for values that Keelson maintains: ids, keys, timestamps. */
   readonly field?: FieldDefinition | undefined;
   readonly optional: boolean;
 }
 
-/** The schema of a value that is shown. */
+/** The schema of a value in responses. */
 function shownSchema({ kind, field, optional }: DescribedValue): JsonSchema {
   return { ...nullable(jsonSchemaOf(kind, field), optional), ...annotations(kind, field) };
 }
 
-/** The schema of a value that is sent. */
+/** The schema of a value in requests. */
 function sentSchema({ kind, field, optional }: DescribedValue): JsonSchema {
   return {
     ...nullable(jsonSchemaOf(kind, field), optional),
@@ -167,7 +167,7 @@ function sentSchema({ kind, field, optional }: DescribedValue): JsonSchema {
   };
 }
 
-/** The schema of an object with some fields. */
+/** The schema of an object with these fields. */
 export function fieldsSchema(fields: Readonly<Record<string, FieldDefinition>>, side: "input" | "output"): JsonSchema {
   const schema = side === "input" ? sentSchema : shownSchema;
   const entries = Object.entries(fields);
@@ -184,14 +184,14 @@ export function fieldsSchema(fields: Readonly<Record<string, FieldDefinition>>, 
   };
 }
 
-/** An empty list says nothing, and some tools refuse it. */
+/** Leaves out an empty list, because some tools refuse it. */
 function requiredNames(names: readonly string[]): { readonly required?: readonly string[] } {
   return names.length === 0 ? {} : { required: names };
 }
 
-/** The same, or null. */
+/** Adds null to a schema. */
 function nullable(schema: JsonSchema, optional = true): JsonSchema {
-  if (!optional || Object.keys(schema).length === 0) return schema; // what says nothing takes null already
+  if (!optional || Object.keys(schema).length === 0) return schema; // an empty schema accepts null already
   const { type, enum: words } = schema;
   if (typeof type !== "string") return { anyOf: [schema, { type: "null" }] };
   return { ...schema, type: [type, "null"], ...(Array.isArray(words) ? { enum: [...words, null] } : {}) };
@@ -204,7 +204,7 @@ function annotations(kind: FieldKind, { description, example }: Partial<FieldDef
   };
 }
 
-/** A literal default, unless it is one of a protected field. */
+/** A literal default, unless the field is protected. */
 function defaultOf(kind: FieldKind, field: FieldDefinition | undefined): JsonSchema {
   const given = field && publishedFields({ field }).field?.default;
   return given !== undefined && "value" in given ? { default: toWire(kind, given.value) } : {};
@@ -214,7 +214,7 @@ function toWire(kind: FieldKind, value: unknown): unknown {
   return value === null ? null : (kind.toWire?.(value) ?? value);
 }
 
-/** What a query adds to records: how many related records there are, and what a search found. */
+/** Members that queries add to records: counts of related records, and highlighted search results. */
 function added(entity: AnyEntity, relations: readonly ResolvedRelation[]): Record<string, JsonSchema> {
   const counted = relations.filter(({ many, remote }) => many && remote === undefined);
   const numbers = Object.fromEntries(counted.map(({ name }) => [name, { type: "integer", minimum: 0 }]));

@@ -2,9 +2,10 @@ import { SUFFIXES } from "../../entity/index.ts";
 
 /**
  * Starts Swagger UI. The document depends on its reader, so it is loaded again with the reader's credentials after a
- * login on the page, with “Authorize” or by executing a route whose last segment is `login` or `sign-in`. The tab keeps
- * tokens and keys until a logout, but no password, and no external validator is asked about the document. A list has a parameter for each operator
- * of each field, several hundred of them: the page shows the common parameters and the fields first, and the others on request.
+ * login on the page: with “Authorize”, or by executing a route whose last segment is `login` or `sign-in`. The tab
+ * keeps tokens and keys until logout, but no passwords. No external validator receives the document. A list has a
+ * parameter for each operator of each field, often several hundred: the page first shows the common parameters and the
+ * fields, and the others on request.
  */
 export const START_SCRIPT = `"use strict";
 (() => {

@@ -8,27 +8,27 @@ import {
 } from "../../gate/index.ts";
 import type { Principal } from "../../kernel/index.ts";
 
-/** What rules say to a question, without the records that they say it for: these may be the reader's alone. */
+/** The result of a question to rules, without the records for which it holds: these may be specific to the reader. */
 type Answer = Pick<Decision, "allowed" | "forSome">;
 
-/** A scope as descriptions of routes get it, and what they have found out by it. */
+/** A scope for descriptions of routes that notes everything they read. */
 export interface WatchedScope {
   readonly scope: OperationScope;
-  /** Whether they have seen something that other readers who may do the same would not see. */
+  /** Whether descriptions have read anything that other readers with the same rights might not see. */
   readonly isPersonal: boolean;
-  /** Asks what descriptions have asked on behalf of other readers. */
+  /** Asks the questions that descriptions have asked for other readers. */
   askAll(): Promise<void>;
-  /** The answers to all such questions as a text; undefined when one of them was not asked here. */
+  /** The answers to all these questions as text; undefined if one of them was not asked here. */
   answers(): string | undefined;
 }
 
-/** Questions of descriptions, by what tells them apart. What one asks is asked for every reader from then on. */
+/** Questions of descriptions by key. Once a description asks a question, it is asked for every reader. */
 export type Questions = Map<string, OperationInput>;
 
-/** Members that say the same to all readers who may do the same. */
+/** Members that are equal for all readers with the same rights. */
 const SHARED: ReadonlySet<string | symbol> = new Set(["limits", "log", "mask", "maskReady", "model"]);
 
-/** An object whose members are its own or SHARED; reads of others are reported. */
+/** Replaces some members of an object, and reports reads of members that are not SHARED. */
 function watch<T extends object>(watched: T, own: Readonly<Record<string, unknown>>, onOther: () => void): T {
   return new Proxy(watched, {
     get(target, name) {
@@ -41,10 +41,9 @@ function watch<T extends object>(watched: T, own: Readonly<Record<string, unknow
 }
 
 /**
- * A reader's scope that notes what is read from it. Masks and decisions are shared by readers with the same rights. A
- * description that reads anything else, such as the user, services or the database, makes the document that reader's
- * own.
- * @param scope the reader's, with masks that are final
+ * Watches a reader's scope. Masks and decisions are shared by readers with the same rights. If a description reads
+ * anything else, such as the user, services or the database, the document is for this reader only.
+ * @param scope the reader's scope, with final masks
  */
 export function watchScope(scope: OperationScope, questions: Questions): WatchedScope {
   const found = new Map<string, Promise<Answer>>();
@@ -109,7 +108,7 @@ function watchPrincipal(principal: Principal, onUser: () => void): Principal {
   });
 }
 
-/** What tells one question from another; undefined for questions about single records and values. */
+/** Identifies a question; undefined for questions about single records and values. */
 function keyOf({ kind, entity, access, rules, query, ...others }: OperationInput): string | undefined {
   if (typeof query === "function" || Object.values(others).some((value) => value !== undefined)) return undefined;
   const { deleted, ...rest } = query ?? {};

@@ -15,8 +15,8 @@ import { addProblem, type Filter, type Reading, type Subject, single } from "./q
 import { readTree } from "./where-tree.ts";
 
 /**
- * The one sentence for a parameter that means nothing to this caller. A field that exists but may not be read gets the
- * same one, and only names the caller may use are suggested.
+ * The message for an unknown parameter. A field that the caller may not read gets the same message, and only names that
+ * the caller may use are suggested.
  */
 function unknownParameter(reading: Reading, name: string): string {
   const relation = reading.filters ? reading.table.relations.get(name.split(".", 1)[0] as string) : undefined;
@@ -55,7 +55,7 @@ function isSuffix(name: string): name is Operator {
   return isOperator(name) && name !== "eq";
 }
 
-/** Conditions of a query, and how many records it asks for by id, when it does. */
+/** The conditions of a query, and the number of ids that it lists, if any. */
 interface Conditions {
   readonly where: Where | undefined;
   readonly search: string | undefined;
@@ -68,7 +68,7 @@ const fail = (message: string): Parsed<never> => ({ ok: false, message });
 
 const value: Operand = (column, [text = ""]) => column.kind.parse(text);
 
-/** A fragment of text need not be a whole value: half of an enum's word is a fine search. */
+/** A fragment of text need not be a valid value: part of an enum's word can be searched for, too. */
 const fragment: Operand = (_column, [text = ""]) => ({ ok: true, value: text });
 
 const flag: Operand = (_column, [text]) =>
@@ -77,7 +77,7 @@ const flag: Operand = (_column, [text]) =>
 const list: Operand = (column, [text = ""], limits) => values(column, splitList(text), limits);
 
 const values: Operand = (column, texts, limits) => {
-  // A list of ids is a page the caller has picked: as long as a page may be (react-admin's getMany asks so).
+  // A list of ids may be as long as a page, because it selects the records of one (react-admin's getMany does).
   const most = column.role === "id" ? limits.maxPageSize : limits.inValues;
   if (texts.length > most) return fail(`takes at most ${most} values`);
   const read: unknown[] = [];
@@ -100,14 +100,14 @@ const OPERANDS: Readonly<Record<OperandForm, Operand>> = {
   truth: flag,
 };
 
-/** Reads every parameter that is a condition, `q` included. All are combined with AND. */
+/** Reads every parameter that is a condition, including `q`. All conditions are combined with AND. */
 export function readConditions(reading: Reading): Conditions {
   const parts: Where[] = [];
   const related: RelatedConditions = { own: [], targets: new Map() };
   let count = 0;
   let ids: number | undefined;
   for (const [name, texts] of reading.parameters) {
-    // A lone "_" is what browsers' libraries append to get around caches.
+    // Browser libraries append a lone "_" to avoid caches.
     if (name === "_" || reading.controls.has(name)) continue;
     const found = reading.filters ? findFilter(reading, name) : undefined;
     if (found === undefined) {
@@ -135,12 +135,15 @@ export function readConditions(reading: Reading): Conditions {
   return { where: parts.length === 0 ? undefined : allOf(...parts), search, ids };
 }
 
-/** Whether a condition on `id` lists records. */
+/** The number of ids that a condition on `id` lists. */
 function countOf(condition: Readonly<Record<string, unknown>>): number | undefined {
   return Array.isArray(condition.in) ? condition.in.length : undefined;
 }
 
-/** Conditions on a record and on the records related to it, by relation: all are about one and the same related record. */
+/**
+ * Conditions on a record and on its related records, by relation. All conditions of a relation must hold for the same
+ * record.
+ */
 interface RelatedConditions {
   readonly own: Where[];
   readonly targets: Map<string, RelatedConditions>;
@@ -160,7 +163,7 @@ function relatedWheres({ targets }: RelatedConditions): Where[] {
   return [...targets].map(([relation, inner]) => ({ [relation]: allOf(...inner.own, ...relatedWheres(inner)) }));
 }
 
-/** Follows the relations that a name begins with, as far as the caller may. */
+/** Follows the relations at the start of a name, as far as the caller may. */
 function follow(
   reading: Reading,
   name: string,
@@ -184,7 +187,7 @@ function findFilter(reading: Reading, name: string): { filter: Filter; path: rea
   return filter === undefined ? undefined : { filter, path: path === "" ? [] : path.slice(0, -1).split(".") };
 }
 
-/** A condition on what is in JSON: `settings.theme_ne`. A member whose name ends like this is for `_where`. */
+/** A condition on a JSON member: `settings.theme_ne`. Members whose own name ends like an operator need `_where`. */
 function pathFilterOf({ table, mask }: Subject, name: string): Filter | undefined {
   const dot = name.indexOf(".");
   const field = name.slice(0, dot);
@@ -197,7 +200,7 @@ function pathFilterOf({ table, mask }: Subject, name: string): Filter | undefine
   return path && { column, path, operator: operator ?? "eq" };
 }
 
-/** The first reading of a name whose field the caller may filter on. */
+/** The first meaning of a name whose field the caller may filter by. */
 function filterOf({ table, mask }: Subject, name: string): Filter | undefined {
   return table.filters.get(name)?.find(({ column }) => mask.filterable.has(column.name));
 }
@@ -240,8 +243,8 @@ function readAtPath(
 }
 
 /**
- * Splits the values of `field_in` and `field_nin` at commas; commas and backslashes inside a value come escaped. A backslash
- * before anything but a comma or a backslash stands for itself.
+ * Splits the values of `field_in` and `field_nin` at commas. Commas and backslashes inside a value are escaped with a
+ * backslash; before any other character, a backslash stands for itself.
  */
 function splitList(text: string): string[] {
   if (text === "") return [];

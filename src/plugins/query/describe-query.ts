@@ -26,21 +26,21 @@ const count = (minimum: number, maximum?: number): JsonSchema => ({
   ...(maximum === undefined ? {} : { maximum }),
 });
 
-/** Who asks, and about what. */
+/** The caller and the entity to describe. */
 interface Question {
   readonly table: QueryTable;
   readonly scope: OperationScope;
   readonly tables: ReadonlyMap<AnyEntity, QueryTable>;
-  /** Makes schemas of records; without it, `_where` is any text. */
+  /** Creates schemas of records. Without it, `_where` is described as text. */
   readonly record: RouteReader["record"] | undefined;
 }
 
-/** A question, with what its caller may use. */
+/** A question with the caller's mask. */
 interface Asked extends Question {
   readonly mask: FieldMask;
 }
 
-/** The parameters of some parts of the dialect that a caller may use. */
+/** The parameters of some parts of the dialect, as far as the caller may use them. */
 export async function describeQuery(
   parts: ReadonlySet<QueryPart>,
   question: Question,
@@ -49,7 +49,7 @@ export async function describeQuery(
   const asked: Asked = { ...question, mask: scope.access.mask(table.entity) };
   const takesDeleted = parts.has("filter") || parts.has("deleted");
   return [
-    // Those of the list by name, where they are described.
+    // Aggregates only describe `_where`; the list describes filters by name.
     ...(!parts.has("filter") ? [] : parts.has("aggregate") ? [await where(asked)] : await filters(asked)),
     ...(takesDeleted && (await mayRestore(asked)) ? [DELETED_PARAMETER] : []),
     ...(parts.has("aggregate") ? describeAggregate(scope) : []),
@@ -61,7 +61,7 @@ export async function describeQuery(
   ];
 }
 
-/** Who may restore no record is refused when they ask for deleted ones. */
+/** Whether the caller may restore some records. Others are refused when they ask for deleted ones. */
 async function mayRestore({ table: { entity }, scope }: Asked): Promise<boolean> {
   if (entity.softDelete === undefined) return false;
   try {
@@ -111,7 +111,7 @@ async function filters(asked: Asked): Promise<ParameterDescription[]> {
   ];
 }
 
-/** @param takesPaths whether fields of related records may be named */
+/** @param takesPaths whether fields of related records are allowed */
 async function order({ table, mask, scope, tables }: Asked, takesPaths: boolean): Promise<ParameterDescription[]> {
   const names = [...mask.sortable].flatMap((name) => [name, `-${name}`]);
   const keys = [...table.relations].flatMap(([name, { type }]) => (type === "belongsTo" ? [name] : []));
@@ -174,8 +174,8 @@ function selected({ mask }: Asked): ParameterDescription {
 const TRUTH: JsonSchema = { type: "boolean" };
 
 /**
- * One parameter per name that can be read as a condition; a name has its first reading, as it has in requests. Operators
- * that mean little for a field are in the schema of `_where` alone.
+ * One parameter per name that can be read as a condition. As in requests, the first meaning of a name counts. Operators
+ * that are rarely useful for a field are only in the schema of `_where`.
  */
 function describeConditions(table: QueryTable, mask: FieldMask, limits: Limits): ParameterDescription[] {
   const found = [...table.filters].flatMap(([name, readings]) => {
@@ -192,7 +192,7 @@ function describeConditions(table: QueryTable, mask: FieldMask, limits: Limits):
   });
 }
 
-/** No ranges of texts and ids, no patterns of ids and of words from a list, `_null` on optional fields only, no synonyms. */
+/** Leaves out ranges of texts and ids, patterns on ids and enums, `_null` on required fields, and synonyms. */
 function isUsual({ column: { kind, field, role, optional }, operator }: Filter): boolean {
   const { operators } = kind;
   if (!operators.has(operator)) return false;
@@ -201,7 +201,7 @@ function isUsual({ column: { kind, field, role, optional }, operator }: Filter):
   const { group } = OPERATORS[operator];
   if (group === "order") return !isKey && !operators.has("like");
   if (group === "text") return !isKey && jsonSchemaOf(kind, field).enum === undefined;
-  // `in` is what repeating the plain name means.
+  // `in` has the same meaning as repeating the plain name.
   return operator !== "nin" && (operator !== "in" || !operators.has("eq"));
 }
 

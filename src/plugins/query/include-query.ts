@@ -24,7 +24,7 @@ import { readConditionsOf } from "./where-tree.ts";
 
 type Tables = ReadonlyMap<AnyEntity, QueryTable>;
 
-/** Whether an include has more to say than names. */
+/** Whether an include is JSON, with options, instead of names. */
 export function isJsonInclude({ controls, parameters }: Reading): boolean {
   return controls.has("include") && parameters.get("include")?.[0]?.startsWith("{") === true;
 }
@@ -66,7 +66,7 @@ function parseTree(reading: Reading, text: string): IncludeTree | undefined {
   }
 }
 
-/** Refuses unknown relations, and too many of them. */
+/** Refuses unknown relations, too many relations and too many levels. */
 function checkTree(reading: Reading, scope: OperationScope, tables: Tables, root: IncludeTree): IncludeTree {
   const { includes, includeDepth } = reading.limits;
   let count = 0;
@@ -114,7 +114,7 @@ async function readArguments(context: Context, table: QueryTable, node: IncludeT
   return read;
 }
 
-/** Which related records are included, with values as conditions have them. */
+/** Checks and reads the options of an include. */
 async function readAsked(
   context: Context,
   relation: ResolvedRelation,
@@ -133,7 +133,7 @@ async function readAsked(
   if ((asked.sort?.length ?? 0) > sortKeys) problem(`takes at most ${sortKeys} fields to sort by`);
   const { allowed } = remote === undefined ? await scope.access.readDecision(target) : { allowed: false };
   const mask = scope.access.mask(target);
-  // Nothing is known of records that the caller may not read.
+  // Records that the caller may not read have no known fields.
   const known = allowed ? mask : { ...mask, readable: NONE, filterable: NONE, sortable: NONE };
   for (const { field } of asked.sort ?? [])
     if (!known.sortable.has(field))

@@ -1,12 +1,12 @@
-// query: the dialect of query strings that lists, counts, exports and bulk actions take (docs/reference/http.md).
+// query: reads query strings of lists, counts, exports and bulk actions (docs/reference/http.md).
 import { createPlugin, type Plugin, QueryParser } from "../../gate/index.ts";
 import { createQueryParser } from "./parse-query.ts";
 
 // No hooks, no routes and no options.
 
-// Service: QueryParser, for all surfaces that read records from a query string.
+// Service: QueryParser, for all routes that read records by a query string.
 
-/** Reads query strings in the dialect of json-server: filters, order, pages, includes and selections. */
+/** Reads query strings in the dialect of json-server: filters, sorting, pages, includes and selections. */
 export function query(): Plugin {
   return createPlugin({
     id: "query",

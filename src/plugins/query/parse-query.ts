@@ -53,11 +53,11 @@ const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
   aggregate: AGGREGATE,
 };
 
-/** Compiles the parameter names of all entities; done when the app starts. */
+/** Compiles the parameter names of all entities when the app starts. */
 export function createQueryParser(model: EntityModel): QueryParser {
-  const all = [...model.entities, ...model.foreign]; // includes lead to entities of other services
+  const all = [...model.entities, ...model.foreign]; // includes can lead to entities of other services
   const tables = new Map(all.map((entity) => [entity, compileQueryTable(model, entity)]));
-  // Surfaces may ask for theirs with every request.
+  // Cached, because routes may ask for their parser with every request.
   const made = new Map<string, ParseQuery>();
   return Object.freeze({
     reads(parts: readonly QueryPart[], others: readonly string[] = []) {
@@ -155,7 +155,7 @@ function createParse(
   };
 }
 
-/** The conditions that may lead to related records: parameters with a path, and what `_where` says. */
+/** Conditions that may lead to related records: parameters with a path, and the conditions in `_where`. */
 function conditionsNamed(parameters: QueryParameters): readonly Named[] {
   const named: Named[] = [];
   for (const name of parameters.keys()) {
@@ -168,8 +168,8 @@ function conditionsNamed(parameters: QueryParameters): readonly Named[] {
 }
 
 /**
- * Reads the order: `_sort=a,-b`, or `_sort=a,b&_order=asc,desc` as json-server has it.
- * @param takesPaths whether it may name fields of related records
+ * Reads the sort keys: `_sort=a,-b`, or `_sort=a,b&_order=asc,desc` as in json-server.
+ * @param takesPaths whether fields of related records are allowed
  */
 function readSort(reading: Reading, takesPaths: boolean, search?: string): readonly SortKey[] | undefined {
   const text = single(reading, "_sort");
@@ -188,7 +188,7 @@ function readSort(reading: Reading, takesPaths: boolean, search?: string): reado
     const minus = item.startsWith("-");
     const field = minus ? item.slice(1) : item;
     const isRank = field === RANK && search !== undefined && isSearchable(reading.table.entity);
-    // Where a path leads is for the gate to say, which knows what the caller may read there.
+    // The gate checks paths, because it knows which related records the caller may read.
     const isPath = takesPaths && field.includes(".");
     if (!isRank && !isPath && !reading.mask.sortable.has(field))
       addProblem(reading, "_sort", unknownKey(reading, field));
@@ -223,7 +223,7 @@ function readHighlight(reading: Reading): boolean {
   return word === "true";
 }
 
-/** Reads whether records that are softly deleted are asked for, too, or nothing but these. */
+/** Reads whether the query includes soft-deleted records, or returns only these. */
 function readDeleted(reading: Reading): OperationQuery["deleted"] {
   const word = single(reading, DELETED);
   if (word === undefined || word === "with" || word === "only") return word;

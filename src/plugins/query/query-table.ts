@@ -11,31 +11,31 @@ import {
 import { type FieldMask, logicOf, type OperationScope, quantifiersOf, seesRelation } from "../../gate/index.ts";
 import { BadRequestError, type Limits, type QueryParameters, shownName } from "../../kernel/index.ts";
 
-/** One way to read a parameter's name: a condition on a column. */
+/** One meaning of a parameter's name: a condition on a column. */
 export interface Filter {
   readonly column: ColumnDefinition;
   readonly operator: Operator;
-  /** Into a column of JSON. */
+  /** The path into a JSON column. */
   readonly path?: JsonPath | undefined;
 }
 
-/** Everything about an entity's query parameters that does not depend on the caller. */
+/** The query parameters of an entity, independent of the caller. */
 export interface QueryTable {
   readonly entity: AnyEntity;
-  /** Readings of a name, the exact field name first (`foo_ne` may be a field, or `foo` with an operator). */
+  /** Meanings of a name, the exact field name first (`foo_ne` may be a field, or `foo` with an operator). */
   readonly filters: ReadonlyMap<string, readonly Filter[]>;
-  /** Columns that `q` looks into. */
+  /** Columns that `q` searches. */
   readonly searchable: readonly string[];
   readonly relations: ReadonlyMap<string, ResolvedRelation>;
 }
 
-/** The parameter for deleted records; it means nothing on entities without soft deletion. */
+/** The parameter for deleted records. It is unknown on entities without soft deletion. */
 export const DELETED = "_deleted";
 
-/** The parameter that adds what a search found. */
+/** The parameter that adds highlighted search results. */
 export const HIGHLIGHT = "_highlight";
 
-/** Works out the parameter names of an entity. Done once per entity when the app starts. */
+/** Computes the parameter names of an entity, once per entity when the app starts. */
 export function compileQueryTable(model: EntityModel, entity: AnyEntity): QueryTable {
   const columns = Object.values(entity.columns);
   const filters = new Map<string, Filter[]>();
@@ -53,14 +53,14 @@ export function compileQueryTable(model: EntityModel, entity: AnyEntity): QueryT
   });
 }
 
-/** The most levels that conditions and paths of relations may have, whatever the limits of an app. */
+/** The most levels of conditions and paths of relations, independent of an app's limits. */
 export const MOST_LEVELS = 16;
 
-/** An entity as this caller may ask about it. */
+/** An entity with the caller's access to it. */
 export interface Subject {
   readonly table: QueryTable;
   readonly mask: FieldMask;
-  /** Related entities that conditions may look at, by relation name: of the relations that the query names. */
+  /** Related entities that conditions may read, for the relations that the query names. */
   readonly targets: ReadonlyMap<string, Subject>;
 }
 
@@ -68,29 +68,29 @@ export interface Subject {
 export interface Reading extends Subject {
   readonly parameters: QueryParameters;
   readonly limits: Limits;
-  /** Parameter names with a meaning of their own that this surface takes. */
+  /** Parameter names with a special meaning that this route accepts. */
   readonly controls: ReadonlySet<string>;
-  /** Whether this surface takes conditions. */
+  /** Whether this route accepts conditions. */
   readonly filters: boolean;
   readonly problems: { readonly parameter: string; readonly message: string }[];
 }
 
-/** More problems than these in one query are not worth the work of suggesting names. */
+/** The most problems that are reported for one query. */
 const MOST_PROBLEMS = 8;
 
-/** Notes a problem; all are reported together. */
+/** Adds a problem. All problems are reported together. */
 export function addProblem(reading: Reading, parameter: string, message: string): void {
   reading.problems.push({ parameter: shownName(parameter), message });
   if (reading.problems.length >= MOST_PROBLEMS) throwProblems(reading);
 }
 
-/** @throws BadRequestError when a problem was noted */
+/** @throws BadRequestError if there are problems */
 export function throwProblems({ problems }: Reading): void {
   if (problems.length === 0) return;
   throw new BadRequestError(problems.map(({ message }) => message).join(" "), { details: problems });
 }
 
-/** The value of a parameter that takes one; undefined when it is absent or empty. */
+/** The value of a parameter that may be given once; undefined when it is absent or empty. */
 export function single(reading: Reading, name: string): string | undefined {
   const values = reading.parameters.get(name);
   if (values === undefined || !reading.controls.has(name)) return undefined;
@@ -98,25 +98,25 @@ export function single(reading: Reading, name: string): string | undefined {
   return values[0] === "" ? undefined : values[0];
 }
 
-/** The items of a comma-separated parameter, in order; may be given more than once. */
+/** The items of a comma-separated parameter, in order. The parameter may be repeated. */
 export function items(reading: Reading, name: string): readonly string[] {
   if (!reading.controls.has(name)) return [];
   const values = reading.parameters.get(name) ?? [];
   return values.flatMap((value) => value.split(",").map((item) => item.trim())).filter((item) => item !== "");
 }
 
-/** The relations of an entity that a caller may know of. */
+/** The relations of an entity that the caller may see. */
 export function seenRelations(table: QueryTable | undefined, scope: OperationScope): readonly ResolvedRelation[] {
   return [...(table?.relations.values() ?? [])].filter((relation) => seesRelation(scope, relation));
 }
 
-/** What conditions name: fields and relations, with what they say about them. */
+/** Names of fields and relations, with their conditions. */
 export type Named = Readonly<Record<string, unknown>>;
 
 /**
- * Relations that conditions may look through: those named. As soon as one of them is not for this caller, all relations
- * are asked about, so that what is suggested instead does not depend on whether it exists.
- * @param named the conditions on the records of the table, where all that are about one relation count together
+ * The named relations that conditions may read. If the caller may not read one of them, all relations are returned, so
+ * that suggestions do not depend on whether that relation exists.
+ * @param named the conditions on records of the table; all conditions on one relation count together
  */
 export async function readableTargets(
   named: readonly Named[],
@@ -140,7 +140,7 @@ export async function readableTargets(
 
 const NO_TARGETS: ReadonlyMap<string, Subject> = new Map();
 
-/** Whatever is not a field that the caller may filter on may be a relation. */
+/** Collects names that may be relations: all names except logical operators and filterable fields. */
 function collectRelations(named: Named, table: QueryTable, scope: OperationScope, found: Map<string, Named[]>): void {
   const { filterable } = scope.access.mask(table.entity);
   for (const [name, value] of Object.entries(named)) {
@@ -155,7 +155,7 @@ function collectRelations(named: Named, table: QueryTable, scope: OperationScope
   }
 }
 
-/** Those of some relations that the caller may look through. */
+/** The relations among some names that the caller may read through. */
 export async function targetsOf(
   names: Iterable<string>,
   table: QueryTable,
@@ -173,13 +173,13 @@ export async function targetsOf(
   return targets;
 }
 
-/** The relations of an entity that give a caller records when they are included. */
+/** The relations of an entity that the caller may include. */
 export async function includable(
   table: QueryTable | undefined,
   scope: OperationScope,
 ): Promise<readonly ResolvedRelation[]> {
   const seen = seenRelations(table, scope);
-  // Who may read what other services have is theirs to say.
+  // Other services decide themselves who may read their records.
   const allowed = await Promise.all(
     seen.map(async ({ remote, target }) => remote !== undefined || (await scope.access.readDecision(target)).allowed),
   );

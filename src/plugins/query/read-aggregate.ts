@@ -2,7 +2,7 @@ import type { JsonSchema } from "../../entity/index.ts";
 import { type AggregateQuery, BUCKETS, type OperationScope, type ParameterDescription } from "../../gate/index.ts";
 import { addProblem, items, type Reading, single } from "./query-table.ts";
 
-/** The parameters of an aggregate, besides conditions. */
+/** Parameters of an aggregate, except conditions. */
 export const AGGREGATE = [
   "group",
   "count",
@@ -73,7 +73,7 @@ const list = (description: string, name: string): ParameterDescription => ({
   shared: true,
 });
 
-/** The parameters of an aggregate that a caller may use. */
+/** The parameters of an aggregate, for documentation. */
 export function describeAggregate({ app: { limits } }: OperationScope): readonly ParameterDescription[] {
   return [
     list(

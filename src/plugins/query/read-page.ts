@@ -4,9 +4,9 @@ import { addProblem, type Reading, single } from "./query-table.ts";
 const WHOLE = /^(?:0|[1-9]\d{0,8})$/;
 
 /**
- * Reads which page is asked for: `_page` and `_limit`, `_start` and `_end` (or `_limit`), or `_after` and `_limit`.
- * Sizes beyond the limit are refused, not cut: a client that goes on by its own page size would skip records silently.
- * @param ids how many records the conditions name by id; asked for without a page, all of them are returned
+ * Reads the page: `_page` and `_limit`, `_start` and `_end` (or `_limit`), or `_after` and `_limit`. Sizes above the
+ * limit are refused instead of reduced: a client that counts with its own page size would silently skip records.
+ * @param ids the number of ids in the conditions; without a page, all of these records are returned
  */
 export function readPage(
   reading: Reading,
@@ -37,7 +37,7 @@ export function readPage(
     );
   return {
     limit,
-    // Also 0: pages that are counted must not be cut short in bytes, nor what is picked by id.
+    // An offset, even 0, prevents a page from being cut short by bytes: counted pages and picked ids must be complete.
     ...(page !== undefined || start !== undefined || end !== undefined || picked !== undefined ? { offset } : {}),
     ...(after === undefined ? {} : { after }),
     total: readTotal(reading),

@@ -2,19 +2,19 @@ import { LRUCache } from "lru-cache";
 import type { AnyEntity } from "../../entity/index.ts";
 import type { FieldMask, OperationQuery, OperationScope } from "../../gate/index.ts";
 
-/** Query strings of one parser that are kept, and how long one may be: pages ask for the same lists again and again. */
+/** Limits of the cached query strings of one parser: user interfaces repeat the same lists. */
 const MOST = 1_000;
 const LONGEST = 512;
 
 interface Kept {
-  /** What it was read for; another caller may not be able to use the same names. */
+  /** The mask that it was read for: other callers may not be able to use the same names. */
   readonly mask: FieldMask;
   readonly query: Readonly<OperationQuery>;
 }
 
 /**
- * What query strings mean, for those that mean the same to everybody: no field of their entity depends on the caller, and they
- * name no relation, of which others may see less. What is kept cannot be changed, and each caller gets a copy.
+ * Caches parsed query strings that are the same for all callers with the same mask: no field of their entity depends on
+ * the caller, and they name no relation. Cached queries are frozen, and each caller gets a copy.
  */
 export class RepeatedQueries {
   readonly #kept = new LRUCache<string, Kept>({ max: MOST });
@@ -28,7 +28,7 @@ export class RepeatedQueries {
   /** @returns the query */
   keep(search: string, entity: AnyEntity, scope: OperationScope, query: OperationQuery): OperationQuery {
     if (search.length > LONGEST || query.include !== undefined || scope.access.masked.includes(entity)) return query;
-    if (hasMoments(query.where)) return query; // nothing keeps a moment from being changed
+    if (hasMoments(query.where)) return query; // a Date cannot be frozen
     this.#kept.set(keyOf(search, entity), { mask: scope.access.mask(entity), query: frozen({ ...query }) });
     return query;
   }

@@ -3,12 +3,12 @@ import { isJsonPath, logicOf, quantifiersOf, type Where } from "../../gate/index
 import { didYouMean, shownName } from "../../kernel/index.ts";
 import { addProblem, MOST_LEVELS, type Reading, type Subject, single } from "./query-table.ts";
 
-/** The parameter that has conditions as JSON. */
+/** The parameter for conditions as JSON. */
 export const WHERE = "_where";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Reads the JSON of `_where`, without looking into it. */
+/** Parses the JSON of `_where`, without checking its content. */
 export function parseTree(text: string | undefined): Members | undefined {
   if (text === undefined) return undefined;
   try {
@@ -21,7 +21,7 @@ export function parseTree(text: string | undefined): Members | undefined {
 
 /**
  * Reads `_where={"or":[{"views":{"gt":100}},{"author":{"name":{"like":"m"}}}]}`.
- * @param counted is called for each condition
+ * @param counted called for each condition
  */
 export function readTree(reading: Reading, counted: () => void): Where | undefined {
   const text = single(reading, WHERE);
@@ -34,8 +34,8 @@ export function readTree(reading: Reading, counted: () => void): Where | undefin
 }
 
 /**
- * Reads the conditions that another parameter has as JSON.
- * @param subject what they are about
+ * Reads JSON conditions of another parameter.
+ * @param subject the entity of the conditions
  */
 export function readConditionsOf(
   reading: Reading,
@@ -142,7 +142,7 @@ function readOperand(context: Context, column: ColumnDefinition, name: string, o
   }
 }
 
-/** The items of an array as a column of their own; a column without items is its own. */
+/** A column for single items of an array; a column that is not an array is returned unchanged. */
 function itemsOf(column: ColumnDefinition): ColumnDefinition {
   return column.kind.item === undefined ? column : { ...column, kind: column.kind.item };
 }
@@ -158,7 +158,7 @@ function readList(context: Context, column: ColumnDefinition, operand: unknown):
   return operand.map((item) => (item === null ? null : readValue(context, column, item)));
 }
 
-/** A value as JSON has it: as in a body, or as text where a query string would have it. */
+/** Reads a JSON value, in the form of a body or of a query string. */
 function readValue(context: Context, column: ColumnDefinition, value: unknown): unknown {
   const { kind } = column;
   if (kind.accepts(value)) return value;

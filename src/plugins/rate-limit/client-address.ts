@@ -18,7 +18,7 @@ export function clientAddress({ address: peer, headers }: KernelRequest, trusts:
     const entry = (entries[entries.length - hop] as string).trim();
     const [, bracketed, plain] = WITH_PORT.exec(entry) ?? [];
     const next = readAddress(bracketed ?? plain ?? entry);
-    // "unknown", or nonsense: the proxy that was asked by it is the last one that is known.
+    // "unknown", or invalid: the proxy that reported this entry is the last known address.
     if (next === undefined) return address;
     address = next;
     if (!trusts(hop, address)) return address;
@@ -27,14 +27,14 @@ export function clientAddress({ address: peer, headers }: KernelRequest, trusts:
 }
 
 /**
- * Whether what a machine says about the one before it is believed.
- * @param hop 0 for the other end of the connection, 1 for the one that it names, and so on
+ * Whether a machine is trusted to report the address that called it.
+ * @param hop 0 for the other end of the connection, 1 for the address that it reports, and so on
  */
 type Trusts = (hop: number, address: Address | undefined) => boolean;
 
 const NUMBER = /^\d{1,3}$/;
 
-/** What is wrong with `trustedProxies`. */
+/** The problems of `trustedProxies`. */
 export function proxyProblems(trusted: unknown): string[] {
   const form = '`trustedProxies` is how many proxies there are (0 to 10), or a list such as ["10.0.0.0/8", "::1"]';
   if (trusted === undefined) return [];
@@ -45,7 +45,7 @@ export function proxyProblems(trusted: unknown): string[] {
     .map((entry: unknown) => `\`trustedProxies\`: "${String(entry)}" is no address and no network (CIDR)`);
 }
 
-/** @param trusted without problems */
+/** @param trusted checked options */
 export function trustedProxies(trusted: number | readonly string[] = 0): Trusts {
   if (typeof trusted === "number") return (hop) => hop < trusted;
   const list = new BlockList();
@@ -68,26 +68,28 @@ function subnetOf(entry: unknown): Subnet | undefined {
   if (address === undefined || more !== undefined) return undefined;
   const most = address.family === "ipv4" ? 32 : 128;
   if (bits === undefined) return { address, bits: most };
-  // A mapped network counts its bits from the front of the IPv6 form, and is better written as what it is.
+  // A mapped IPv4 network counts its bits from the front of the IPv6 form; it must be written as IPv4 instead.
   if (!NUMBER.test(bits) || Number(bits) > most || (address.family === "ipv4" && text.includes(":"))) return undefined;
   return { address, bits: Number(bits) };
 }
 
-/** An address of the internet in its one canonical form. */
+/** An internet address in canonical form. */
 interface Address {
   readonly family: "ipv4" | "ipv6";
   readonly text: string;
-  /** Whose requests count together: the address, or the /64 of an IPv6 one, all of which one customer has. */
+  /**
+   * The unit that shares a quota: the address, or the /64 network of an IPv6 address, which belongs to one customer.
+   */
   readonly network: string;
 }
 
 /**
- * Reads an address, without port and brackets; undefined for anything else. An IPv4 address in the form of an IPv6 one
- * (`::ffff:192.0.2.1`, as dual-stack sockets have it) is the IPv4 address.
+ * Reads an address without port and brackets; undefined for other texts. An IPv4 address in IPv6 form
+ * (`::ffff:192.0.2.1`, as dual-stack sockets report it) becomes the IPv4 address.
  */
 function readAddress(given: string): Address | undefined {
   if (isIPv4(given)) return { family: "ipv4", text: given, network: given };
-  const zone = given.indexOf("%"); // names an interface of this machine
+  const zone = given.indexOf("%"); // names a network interface of this machine
   const text = zone === -1 ? given : given.slice(0, zone);
   if (!isIPv6(text)) return undefined;
   const groups = groupsOf(text);

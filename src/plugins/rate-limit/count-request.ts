@@ -16,9 +16,9 @@ export interface Caller {
 }
 
 /**
- * Counts a request for policies, in their order, up to the first one that refuses it. Synchronous when the store is.
+ * Counts a request for policies, in their order, until one refuses it. Synchronous when the store is.
  * @param usages receives the count of each policy
- * @throws RateLimitedError (429), or UnavailableError (503) when the store is away and that is to refuse requests
+ * @throws RateLimitedError (429), or UnavailableError (503) when the store fails and `onStoreFailure` is "refuse"
  */
 export function countRequest(
   count: CountRequest,
@@ -45,12 +45,12 @@ export function countRequest(
   }
 }
 
-/** Keys are stored, and a custom key may be made from request data of any length. */
+/** Shortens long keys, because keys are stored and a custom key may contain request data of any length. */
 function shortened(text: string): string {
   return text.length <= LONGEST_KEY ? text : createHash("sha256").update(text).digest("base64url");
 }
 
-/** Prefixes keep apart a user whose id looks like an address, and that address. */
+/** The key of a caller. Prefixes separate users from addresses, because a user's id may look like an address. */
 function keyOf(by: KeyedPolicy["policy"]["by"], { route, principal, network }: Caller): string | undefined {
   if (typeof by === "function" && principal !== undefined) {
     const text: unknown = by({ route, principal, network });
@@ -60,15 +60,15 @@ function keyOf(by: KeyedPolicy["policy"]["by"], { route, principal, network }: C
   return by !== "address" && principal?.kind === "user" ? `u:${principal.user.id}` : `a:${network ?? "unknown"}`;
 }
 
-/** How far a request has brought a quota. */
+/** The usage of a quota after a request. */
 export interface Usage {
   readonly policy: RateLimitPolicy;
   readonly counted: RateCount;
 }
 
 /**
- * Adds what is left of each quota to an answer: structured fields (RFC 9651) as draft-ietf-httpapi-ratelimit-headers-10
- * has them, `RateLimit-Policy: "login";q=5;w=300` and `RateLimit: "login";r=4;t=280`.
+ * Adds the rest of each quota to a response, as structured fields (RFC 9651) of
+ * draft-ietf-httpapi-ratelimit-headers-10: `RateLimit-Policy: "login";q=5;w=300` and `RateLimit: "login";r=4;t=280`.
  */
 export function addLimitHeaders({ headers }: Pick<KernelResponse, "headers">, usages: readonly Usage[]): void {
   headers["ratelimit-policy"] = usages

@@ -6,13 +6,13 @@ import type { RateLimitStore } from "./rate-limit-store.ts";
 
 /** Options of `databaseRateStore`. */
 export interface DatabaseRateStoreOptions {
-  /** Seconds between two removals of windows that are over. @default 60 */
+  /** Seconds between removals of expired windows. @default 60 */
   readonly cleanUpSeconds?: number | undefined;
 }
 
 /**
- * A window that a key has: `version` is how many requests it has seen, because drivers count that up in the statement that
- * changes the row. The id is a digest of the key, so that the table has neither addresses nor ids of users in clear.
+ * The window of a key. `version` is the number of requests, because drivers increment it in the statement that changes
+ * the row. The id is a digest of the key, so that the table does not reveal addresses and user ids.
  */
 const WINDOW = entity("rateWindow", { endsAt: datetime })
   .versioned()

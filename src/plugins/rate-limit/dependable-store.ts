@@ -2,47 +2,50 @@ import { LRUCache } from "lru-cache";
 import { describeError, isPromiseLike, type Logger, UnavailableError, withDeadline } from "../../kernel/index.ts";
 import type { Rate, RateCount, RateLimitStore } from "./rate-limit-store.ts";
 
-/** Milliseconds in which a store that failed is not asked, so that requests do not wait for it one by one. */
+/** Milliseconds for which a failed store is not used, so that requests do not each wait for it. */
 const REST_MS = 1_000;
-/** Keys that run out of time one after the other before it is the store that is to blame, and not the key. */
+/** Consecutive keys that time out before the whole store counts as failed, instead of single keys. */
 const LATE_KEYS = 3;
-/** Keys whose windows are remembered here; beyond it, those not heard of for longest are forgotten. */
+/** The most keys whose windows are remembered here. Beyond it, the least recently used are forgotten. */
 const MAX_KEYS = 100_000;
 
-/** What is done about a store that fails. */
+/** The handling of a failing store. */
 export interface Dependable {
   readonly onFailure: "memory" | "refuse";
-  /** Milliseconds to count one request. */
+  /** Milliseconds that the store has to count one request. */
   readonly timeoutMs: number;
   readonly log: Logger;
 }
 
-/** Counts a request, whatever becomes of the store. */
+/** Counts a request, even if the store fails. */
 export type CountRequest = (key: string, rate: Rate) => RateCount | Promise<RateCount>;
 
-/** What this process knows of a key's window. */
+/** This process's view of a key's window. */
 interface Window {
-  /** Requests that this process has not refused, or all of them where the store knows of more. */
+  /** Requests that this process has let through, or the store's count if that is higher. */
   count: number;
-  /** Whether the store has refused one. */
+  /** Whether the store has refused a request. */
   isFull: boolean;
   endsAt: number;
-  /** The store is not asked about this key before. */
+  /** Until then, the store is not used for this key. */
   restUntil: number;
-  /** Requests of this key that are with the store, or wait for their turn: one at a time, so that none needs a second connection. */
+  /**
+   * The pending request of this key. The store is called for one request of a key at a time, so that a key needs one
+   * connection.
+   */
   turn: Promise<unknown> | undefined;
 }
 
 /**
- * Counts in a store while that works, and in this process all the time: what this process alone has let through is never
- * above the limit, and a key that is over it does not reach the store again before its window ends. Where the store fails, the
- * count of this process goes on, or the request is refused with UnavailableError (503). A key that the store takes too
- * long for rests alone. Never lets a request through that was not counted.
+ * Counts in a store while it works, and always in this process, too. The requests that this process lets through never
+ * exceed the limit, and a key over its limit does not reach the store again before its window ends. When the store
+ * fails, this process's own count is used, or the request is refused with UnavailableError (503). If the store times
+ * out for a single key, only that key is paused. A request that was not counted is never let through.
  */
 export function createCounter(store: RateLimitStore, { onFailure, timeoutMs, log }: Dependable): CountRequest {
   let windows: LRUCache<string, Window> | undefined;
   let restUntil = 0;
-  /** A store that answers at once counts in this process already. */
+  /** Whether the store is synchronous, and so counts in this process already. */
   let isAtOnce = false;
   const late = new Set<string>();
 
@@ -84,7 +87,7 @@ export function createCounter(store: RateLimitStore, { onFailure, timeoutMs, log
     return instead(found);
   }
 
-  /** The process's own count comes along with that of all. */
+  /** Merges the store's count into this process's own. */
   function noted(found: Window, counted: RateCount, { limit }: Rate): RateCount {
     late.clear();
     found.isFull = counted.count > limit;

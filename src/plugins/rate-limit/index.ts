@@ -1,6 +1,6 @@
-// rate-limit: how many requests a caller may make, to what, in which time. Limits by address apply before the caller is
-// recognised and the body is read; limits by user apply afterwards. Refused requests are 429 with Retry-After
-// (RFC 6585 section 4).
+// rate-limit: limits the number of requests per caller, route and time. Limits by address apply before the caller is
+// recognised and the body is read; limits by user apply afterwards. Refused requests get 429 with Retry-After (RFC 6585
+// section 4).
 import {
   createPlugin,
   type Plugin,
@@ -32,7 +32,7 @@ const DEFAULT_POLICIES: readonly RateLimitPolicy[] = Object.freeze([
   Object.freeze({ name: "caller", limit: 300, window: 60, by: "caller" as const }),
 ]);
 
-/** What is known of a request that is being counted. */
+/** The state of a request that is being counted. */
 interface Counting {
   readonly network: string | undefined;
   readonly usages: Usage[];
@@ -42,16 +42,16 @@ interface LimitState {
   readonly store: RateLimitStore;
   readonly counting: WeakMap<KernelRequest, Counting>;
   count: CountRequest | undefined;
-  /** Empty until the app has started: before that, it answers probes only. */
+  /** Empty until the app has started. Until then, it only serves probes. */
   byRoute: ReadonlyMap<Route, RoutePolicies>;
-  /** Whether the log has been told that addresses are unknown. */
+  /** Whether the warning about unknown addresses was logged. */
   hasWarned: boolean;
 }
 
 /**
- * Limits how many requests are let through. Work inside the process and health probes are not limited. Options that
- * make no sense are a ConfigurationError when the app starts.
- * @param options policies, where requests are counted, and which proxies are believed
+ * Limits the number of requests. Calls inside the process and health probes are not limited. Invalid options are a
+ * ConfigurationError when the app starts.
+ * @param options the policies, where requests are counted, and which proxies are trusted
  * @example
  * rateLimit({ policies: [{ name: "login", limit: 5, window: 300, by: "address", for: { action: "login" } }] })
  */

@@ -11,13 +11,13 @@ export interface RoutePolicies {
 /** A policy at one route. */
 export interface KeyedPolicy {
   readonly policy: RateLimitPolicy;
-  /** What the keys of this quota begin with. */
+  /** The prefix of this quota's keys. */
   readonly quota: string;
 }
 
 /**
- * Which policies a request to a route counts for.
- * @throws ConfigurationError for policies that no route fits: they would limit nothing
+ * The policies that apply to each route.
+ * @throws ConfigurationError for policies that match no route, because they would limit nothing
  */
 export function policiesOfRoutes(
   policies: readonly RateLimitPolicy[],
@@ -45,18 +45,18 @@ export function policiesOfRoutes(
 function quotaOf({ name, each = "policy" }: RateLimitPolicy, { entity, method, path, action }: Route): string {
   if (each === "policy") return name;
   const prefix = entity === undefined ? "endpoint" : entity.name;
-  // Names and paths have no colon where it could be mistaken: what follows the quota in a key is the caller.
+  // Names and paths contain no colon that could be ambiguous: the part of a key after the quota is the caller.
   return each === "entity" ? `${name}:${prefix}` : `${name}:${prefix}.${action} ${method} ${path}`;
 }
 
-/** One word, or several. */
+/** Converts one word to a list. */
 function listOf(value: string | readonly string[] | undefined): readonly string[] | undefined {
   return typeof value === "string" ? [value] : value;
 }
 
 /**
- * Whether requests to a route count. Probes do not: an orchestrator that is refused would take the app for dead, and they
- * cost next to nothing.
+ * Whether requests to a route count. Probes do not: an orchestrator that gets 429 would consider the app dead, and
+ * probes cost almost nothing.
  */
 export function appliesTo({ for: routes = {} }: Pick<RateLimitPolicy, "for">, route: Route): boolean {
   return route.early !== true && route.plugin !== "health" && fits(routes, route);
@@ -70,12 +70,12 @@ function fits({ entity, action, method }: RateLimitRoutes, route: Route): boolea
   return has(entity, route.entity?.name) && isAction && has(methods, route.method);
 }
 
-/** What a request to a route may turn out to do: an upsert creates a record, or changes one. */
+/** The actions that a request to a route may have. An upsert may create or update a record. */
 function namesOf({ action }: Route): readonly string[] {
   return action === "upsert" ? [action, "create", "update"] : [action];
 }
 
-/** What documentation says about the limits of a route. */
+/** The documentation of a route's limits. */
 export function noteOf(
   policies: readonly RateLimitPolicy[],
 ): (route: Route) => Pick<RouteDescription, "errors"> | undefined {

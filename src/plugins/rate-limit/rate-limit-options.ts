@@ -3,63 +3,64 @@ import { type Principal, unknownKeys } from "../../kernel/index.ts";
 import { proxyProblems } from "./client-address.ts";
 import type { RateLimitStore } from "./rate-limit-store.ts";
 
-/** Which routes a policy is for: those that fit all that is said here. */
+/** The routes of a policy: those that match all given properties. */
 export interface RateLimitRoutes {
   /** Names of entities. @default all, and endpoints of plugins */
   readonly entity?: string | readonly string[] | undefined;
-  /** What routes do, as `keelson routes` lists it: `"create"`, `"login"`, the name of an endpoint. @default anything */
+  /** Actions of routes, as `keelson routes` lists them: `"create"`, `"login"`, the name of an endpoint. @default all */
   readonly action?: string | readonly string[] | undefined;
   /** HTTP methods. @default all */
   readonly method?: string | readonly string[] | undefined;
 }
 
-/** A request as it is counted. */
+/** A request that is counted. */
 export interface CountedRequest {
   readonly route: Route;
   readonly principal: Principal;
-  /** The caller's address, an IPv6 one cut to its /64; undefined where the host does not tell. */
+  /** The caller's address, or the /64 network of an IPv6 address; undefined if the host does not provide it. */
   readonly network: string | undefined;
 }
 
-/** How many requests are let through, from which callers, to what. */
+/** A limit on the number of requests, by caller and route. */
 export interface RateLimitPolicy {
-  /** For headers and keys: lower-case letters, digits and hyphens. Each policy has its own. */
+  /** The name in headers and keys: lower-case letters, digits and hyphens. Must be unique. */
   readonly name: string;
-  /** Requests that are let through in one window. */
+  /** The most requests in one window. */
   readonly limit: number;
-  /** Seconds of a window, which begins with the first request that counts: 1 to 86400. */
+  /** The length of a window in seconds, 1 to 86400. A window begins with the first request. */
   readonly window: number;
   /**
-   * Which requests count together. `"address"`: those from one address, counted before the caller is recognised;
-   * `"caller"`: those of one user, or of one address for anonymous callers; a function: those for which it returns the
-   * same text, `undefined` for requests that do not count. The latter two are evaluated before any rule and before the
-   * body is read.
+   * Which requests share a quota. `"address"`: requests from one address, counted before the caller is recognised.
+   * `"caller"`: requests of one user, or of one address for anonymous callers. A function: requests for which it
+   * returns the same text; `undefined` for requests that do not count. The last two are evaluated before any rule and
+   * before the body is read.
    * @default "caller"
    */
   readonly by?: "address" | "caller" | ((request: CountedRequest) => string | undefined) | undefined;
   /** @default all routes */
   readonly for?: RateLimitRoutes | undefined;
-  /** Whether there is one quota for all these routes, one for each entity, or one for each route. @default "policy" */
+  /** Whether all these routes share one quota, or each entity or each route has its own. @default "policy" */
   readonly each?: "policy" | "entity" | "route" | undefined;
 }
 
 /** Options of `rateLimit`. */
 export interface RateLimitOptions {
   /**
-   * What is limited, asked in this order, those by address first. The first one that is used up refuses the request.
-   * @default 1000 requests a minute from an address, and 300 of a caller
+   * The policies, checked in this order, those by address first. The first exceeded policy refuses the request.
+   * @default 1000 requests a minute per address, and 300 per caller
    */
   readonly policies?: readonly RateLimitPolicy[] | undefined;
-  /** Where requests are counted. @default in this process: `memoryRateStore()` */
+  /** The store that counts requests. @default in this process: `memoryRateStore()` */
   readonly store?: RateLimitStore | undefined;
   /**
-   * Proxies that are trusted to report where a request comes from: how many there are between the internet and the app,
-   * or their addresses and networks (CIDR). `X-Forwarded-For` is read from right to left, and no further than they go.
-   * @default none: the header is not read
+   * Proxies that are trusted to report the address of a request: their number between the internet and the app, or
+   * their addresses and networks (CIDR). `X-Forwarded-For` is read from right to left, only as far as these proxies.
+   * @default none: the header is ignored
    */
   readonly trustedProxies?: number | readonly string[] | undefined;
   /**
-   * What happens while the store is away: `"memory"` counts in this process until it is back, `"refuse"` answers 503.
+   * The behaviour while the store fails: `"memory"` counts in this process until it works again, `"refuse"` responds
+   * with 503.
    * @default "memory"
    */
   readonly onStoreFailure?: "memory" | "refuse" | undefined;
@@ -84,11 +85,11 @@ const KNOWN_OF_POLICY: Names<RateLimitPolicy> = {
   each: true,
 };
 const KNOWN_OF_ROUTES: Names<RateLimitRoutes> = { entity: true, action: true, method: true };
-/** A key of a structured field that needs no quoting anywhere. */
+/** A key of a structured field that never needs quoting. */
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const LONGEST = { limit: 1_000_000_000, window: 86_400 };
 
-/** What is wrong with the options. One that is misspelt would limit nothing, so it is wrong, too. */
+/** The problems of the options. A misspelt option is a problem, because it would limit nothing. */
 export function checkOptions(options: RateLimitOptions): string[] {
   const { policies = [], store, trustedProxies, onStoreFailure, storeTimeoutMs = 500 } = options;
   const problems = [...unknownNames(options, KNOWN, ""), ...proxyProblems(trustedProxies)];

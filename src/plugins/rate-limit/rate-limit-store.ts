@@ -3,49 +3,50 @@ import { type AnyEntity, ConfigurationError } from "../../entity/index.ts";
 import type { Driver } from "../../gate/index.ts";
 import type { Logger } from "../../kernel/index.ts";
 
-/** What is counted against. */
+/** The limit that a request is counted against. */
 export interface Rate {
-  /** Requests of one window. */
+  /** The most requests in one window. */
   readonly limit: number;
   /** Seconds. */
   readonly window: number;
 }
 
-/** How far a key has come. */
+/** The count of a key. */
 export interface RateCount {
-  /** Requests of this window, this one included; above the limit it may be any number above the limit. */
+  /** Requests in this window, including this one. Above the limit, it may be any number above the limit. */
   readonly count: number;
   /** Milliseconds until the window ends. */
   readonly resetMs: number;
 }
 
-/** What a store is told when the app starts. */
+/** The parts of the app that a store gets when the app starts. */
 export interface RateStoreHost {
   /** The app's base driver, connected. */
   readonly driver: Driver;
   readonly log: Logger;
 }
 
-/** Where requests are counted: in this process, or where several processes see it. */
+/** Counts requests, in this process or in a place that several processes share. */
 export interface RateLimitStore {
   readonly name: string;
-  /** Entities that it keeps its counts in. @default none */
+  /** Entities that store the counts. @default none */
   readonly entities?: readonly AnyEntity[] | undefined;
-  /** The app starts. */
+  /** Called when the app starts. */
   open?(host: RateStoreHost): void | Promise<void>;
   /**
-   * Counts one request of a key, so that no two are given the same count. A key's window begins with its first request.
-   * @param key up to some hundred characters, any of them
+   * Counts one request of a key. Concurrent requests get different counts. A key's window begins with its first
+   * request.
+   * @param key any text of up to some hundred characters
    */
   hit(key: string, rate: Rate): RateCount | Promise<RateCount>;
-  /** The app stops. What was handed in by others stays open. */
+  /** Called when the app stops. Clients that were passed to the store stay open. */
   close?(): void | Promise<void>;
 }
 
 /** Options of `memoryRateStore`. */
 export interface MemoryRateStoreOptions {
   /**
-   * Keys that are remembered; beyond it, those that were not heard of for longest are forgotten, and begin anew.
+   * The most keys that are remembered. Beyond it, the least recently used are forgotten and start again.
    * @default 100000
    */
   readonly maxKeys?: number | undefined;
@@ -58,7 +59,7 @@ interface Window {
 }
 
 /**
- * Counts in this process: exact for one process, and nothing is waited for. With several, each counts for itself.
+ * Counts in this process, synchronously. The counts are exact for one process; several processes count independently.
  * @throws ConfigurationError for a `maxKeys` that is not a whole number from 1 to 10000000
  */
 export function memoryRateStore({ maxKeys = 100_000 }: MemoryRateStoreOptions = {}): RateLimitStore {
@@ -68,9 +69,9 @@ export function memoryRateStore({ maxKeys = 100_000 }: MemoryRateStoreOptions = 
   return Object.freeze<RateLimitStore>({
     name: "memory",
     hit(key, { window }): RateCount {
-      // Made by the first request: as a stand-in for a shared store it may never be used.
+      // Created by the first request. As the fallback of a shared store it may never be used.
       windows ??= new LRUCache<string, Window>({ max: maxKeys });
-      // A monotonic clock, which cannot be set.
+      // A monotonic clock, which cannot be changed.
       const now = performance.now();
       let found = windows.get(key);
       if (found === undefined || found.endsAt <= now) {
@@ -78,7 +79,7 @@ export function memoryRateStore({ maxKeys = 100_000 }: MemoryRateStoreOptions = 
         windows.set(key, found);
       }
       found.count++;
-      // A sum and a difference of fractions: the rest of a new window may come out a trace longer than the window.
+      // Rounding errors: the rest of a new window may come out slightly longer than the window.
       return { count: found.count, resetMs: Math.min(found.endsAt - now, window * 1_000) };
     },
   });

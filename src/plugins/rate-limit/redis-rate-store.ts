@@ -4,16 +4,16 @@ import type { Rate, RateCount, RateLimitStore } from "./rate-limit-store.ts";
 
 const PACKAGE = "rate-limiter-flexible";
 
-/** What is used of the package's limiters. */
+/** The used part of the package's limiters. */
 interface FlexibleLimiter {
-  /** Rejects with the same, which is no Error, for a key that is over its points. */
+  /** For a key over its limit, it rejects with the same object, which is not an Error. */
   consume(key: string): Promise<{ readonly consumedPoints: number; readonly msBeforeNext: number }>;
 }
 
 /** The package's limiter over Redis. */
 type RedisLimiter = new (options: Readonly<Record<string, unknown>>) => FlexibleLimiter;
 
-/** @throws ConfigurationError with the command that installs it, when it is not installed */
+/** @throws ConfigurationError with the install command if the package is missing, or if it cannot be loaded */
 async function loadRedisLimiter(
   load: () => Promise<{ readonly RateLimiterRedis: unknown }> = () => import("rate-limiter-flexible"),
 ): Promise<RedisLimiter> {
@@ -31,20 +31,20 @@ async function loadRedisLimiter(
   }
 }
 
-/** Milliseconds for a client to connect while the app starts. */
+/** Milliseconds that a client has to connect when the app starts. */
 const CONNECT_MS = 1_000;
 
 /** Options of `redisRateStore`. */
 export interface RedisRateStoreOptions {
-  /** What its keys begin with. @default "keelson:rate" */
+  /** The prefix of its keys. @default "keelson:rate" */
   readonly prefix?: string | undefined;
 }
 
 /**
- * Counts in Redis or Valkey, for all processes of an app together: one script per request and policy, atomic. Once a quota is
- * used up, the process refuses further requests by itself until the window ends. Needs `rate-limiter-flexible`.
- * @param client connected, of `redis` (4 and later) or `ioredis`; opening and closing it is yours
- * @throws ConfigurationError for something that is no such client; when the app starts, without the package
+ * Counts in Redis or Valkey, for all processes of an app together, with one atomic script per request and policy. When
+ * a quota is used up, the process itself refuses further requests until the window ends. Needs `rate-limiter-flexible`.
+ * @param client a connected client of `redis` (4 and later) or `ioredis`; you open and close it
+ * @throws ConfigurationError for a value that is not such a client; when the app starts, if the package is missing
  * @example rateLimit({ store: redisRateStore(await createClient({ url }).connect()) })
  */
 export function redisRateStore(
@@ -72,7 +72,7 @@ export function redisRateStore(
       points: limit,
       duration: window,
       inMemoryBlockOnConsumed: limit,
-      // A client that is not connected would keep the request in a queue.
+      // A client that is not connected would queue the request.
       rejectIfRedisNotReady: true,
     });
     limiters.set(key, made);

@@ -4,16 +4,17 @@ import { canJoin, givesRelations, joinInStatement, joinRelations } from "./join-
 import { addNestedHooks } from "./nested-writes.ts";
 import { addLinkHooks } from "./write-links.ts";
 
-// Hooks: operation:plan and operation:join (included relations), operation:normalize, operation:validate and operation:protect (links, nested writes).
+// Hooks: operation:plan and operation:join (included relations), operation:normalize, operation:validate and
+// operation:protect (links, nested writes).
 // No routes and no options.
 
-/** Reads related records along with those asked for, and writes them: links, and nested writes. Whatever plugin makes the routes, an app has both. */
+/** Reads related records along with others, and writes them by links and nested writes. Every app has this plugin. */
 export function relations(): Plugin {
   return createPlugin({
     id: "relations",
     version: "1.0.0",
     setup({ hooks, entities }) {
-      // Statements like the operation's own: the request's time limit counts, not the one for hooks.
+      // These run statements of the operation, so the request's time limit applies, not the one for hooks.
       hooks.on("operation:plan", joinInStatement, { appliesTo: canJoin, timeout: 0 });
       hooks.on("operation:join", joinRelations, { appliesTo: givesRelations, timeout: 0 });
       addNestedHooks(hooks, entities, (pairsOf) => addLinkHooks(hooks, entities, pairsOf));

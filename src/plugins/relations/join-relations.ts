@@ -20,8 +20,9 @@ import { BadRequestError, routeSegment } from "../../kernel/index.ts";
 import { takeRepeated } from "./repeated-records.ts";
 
 /**
- * Has included to-one relations read in the statement of a list, where that gives what a list of their own would: the rules
- * on the related records are one predicate, and no plugin looks at such records. All others are joined afterwards.
+ * Reads included to-one relations in the statement of a list, if the result is the same as with a separate list: the
+ * rules on the related records are one predicate, and no plugin handles such records. Other relations are joined
+ * afterwards.
  */
 export const joinInStatement: HookFunction<"operation:plan"> = (operation) => {
   const { include } = operation.query;
@@ -38,7 +39,7 @@ async function chooseJoins(operation: Operation, include: IncludeTree): Promise<
     const relation = scope.app.model.relation(entity, name);
     const isPlain = Object.keys(inner).length === 0 && inner[INCLUDED] === undefined;
     if (relation === undefined || !isPlain || !isJoinable(scope, relation)) continue;
-    // A statement repeats the related record for each record that refers to it, and counts no bytes of it.
+    // A statement repeats a related record for each record that refers to it, and does not count its bytes.
     if (mostRowBytes(relation.target) * limit > pageBytes / 2) continue;
     const { allowed, guard, predicate } = await scope.access.readDecision(relation.target);
     if (allowed && guard === undefined)
@@ -53,31 +54,31 @@ function isJoinable(scope: OperationScope, relation: ResolvedRelation): boolean 
   return scope.access.listsPlainly(target);
 }
 
-/** Whether lists of an entity may include related records in their statement. */
+/** Whether lists of an entity may read related records in their own statement. */
 export function canJoin({ relations }: AnyEntity, kind: OperationKind): boolean {
   const isOwn = ({ type, remote }: (typeof relations)[string]): boolean => type === "belongsTo" && remote === undefined;
   return kind === "list" && Object.values(relations).some(isOwn);
 }
 
-/** One relation being added to some records. */
+/** The join of one relation to some records. */
 interface Join {
   readonly operation: Operation;
-  /** Those that the statement has not read it for. */
+  /** The records whose relation the statement has not read. */
   readonly records: readonly Row[];
   readonly relation: ResolvedRelation;
-  /** What to include in the related records in turn. */
+  /** The relations to include in the related records. */
   readonly inner: IncludeTree;
-  /** Which of the related records. */
+  /** Options of the include, which select the related records. */
   readonly asked: Included;
 }
 
-/** What a record gets under the relation's name. */
+/** Returns the value of the relation for a record. */
 type Related = (record: Row) => Row | readonly Row[] | null;
 
 /**
- * Adds included relations to records: one list per relation and level, whatever the number of records, run as the same
- * caller, so that the target's read rule and field mask hold at every level. Hidden or missing
- * records are `null`, or absent from lists.
+ * Adds included relations to records, with one list per relation and level, independent of the number of records. The
+ * lists run as the same caller, so the target's read rule and field mask apply at every level. Hidden and missing
+ * records are `null`, or left out of lists.
  */
 export const joinRelations: HookFunction<"operation:join"> = (operation) => {
   const { include } = operation.query;
@@ -120,14 +121,14 @@ async function findRelated(join: Join): Promise<Related> {
   }
 }
 
-/** The records whose ids these records hold. */
+/** Joins the records to which the foreign keys of these records refer. */
 async function belongsTo(join: Join, key: string): Promise<Related> {
   const ids = join.records.map((record) => record[key]).filter((id): id is string => typeof id === "string");
   const byId = indexById(await listTargets(join, "id", ids));
   return (record) => byId.get(record[key]) ?? null;
 }
 
-/** The records that hold the ids of these: hasMany and hasOne. */
+/** Joins the records that refer to these records: hasMany and hasOne. */
 async function pointingHere(join: Join, key: string): Promise<Related> {
   const { records, relation } = join;
   const groups = new Map<unknown, Row[]>();
@@ -145,9 +146,9 @@ async function pointingHere(join: Join, key: string): Promise<Related> {
 }
 
 /**
- * Pairs are bounded before anything is known of the records they lead to, and those the read rule hides are left out of
- * that. What else may hide a record, a condition that a plugin adds to lists, is not known here: such records still count,
- * so that a refused caller may learn that some exist.
+ * Joins the records of manyToMany pairs. The number of pairs is limited before the records are read; pairs whose target
+ * the read rule hides do not count. Targets that are hidden by other conditions of plugins do count, so a caller who
+ * gets an error may learn that some exist.
  */
 async function manyToMany(join: Join): Promise<Related> {
   const { operation, records, relation } = join;
@@ -161,12 +162,12 @@ async function manyToMany(join: Join): Promise<Related> {
   const groups = new Map<unknown, Row[]>(operation.records.map((record) => [record.id, []]));
   const sources = new Map<unknown, string[]>();
   for (const { source, target } of links) sources.set(target, [...(sources.get(target) ?? []), source]);
-  // In the order of the records, which is that of their ids unless another one is asked for.
+  // Groups follow the order of the list, which is by id unless the include sorts.
   for (const row of rows) for (const source of sources.get(row.id) ?? []) groups.get(source)?.push(row);
   return (record) => groups.get(record.id)?.slice(0, join.asked.limit) ?? [];
 }
 
-/** How many related records each record has, of those that the caller may read; undefined where it is not asked for. */
+/** The number of related records per record that the caller may read; undefined unless the include counts. */
 async function countRelated(join: Join): Promise<((record: Row) => number) | undefined> {
   const { operation, relation, records, asked } = join;
   if (!asked.count) return undefined;
@@ -203,7 +204,7 @@ async function countRelated(join: Join): Promise<((record: Row) => number) | und
   return (record) => counts.get(record.id) ?? 0;
 }
 
-/** Related records the caller may read, as many as one include may bring. */
+/** Lists related records that the caller may read, up to the limits of an include. */
 async function listTargets(
   join: Join,
   column: string,
@@ -237,7 +238,7 @@ function tooMuch({ relation }: Join, most: string): BadRequestError {
   return new BadRequestError(`Including "${relation.name}" would bring more than ${most}; ${advice(relation)}.`);
 }
 
-/** The list that shows the related records of one record page by page, when there is one. */
+/** Suggests a list that pages through the related records of one record, if there is one. */
 function advice({ type, target, source, foreignKey, inverse }: ResolvedRelation): string {
   const filter = type === "manyToMany" && inverse !== undefined ? `${inverse}.id` : foreignKey;
   if (type === "belongsTo" || target.internal || filter === undefined) return "ask for fewer records at once";
@@ -252,7 +253,7 @@ function idOf(record: Row): string {
   return record.id as string;
 }
 
-/** Whether relations are joined here: the entity has some of its own database, and the operation gives records. */
+/** Whether an operation returns records of an entity with relations in the app's own database. */
 export function givesRelations(entity: AnyEntity, kind: OperationKind): boolean {
   if (kind === "count" || kind === "delete") return false;
   return Object.values(entity.relations).some(({ remote }) => remote === undefined);

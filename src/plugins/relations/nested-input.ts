@@ -9,7 +9,7 @@ import { orderOfIds } from "../../gate/index.ts";
 import type { Limits } from "../../kernel/index.ts";
 import { BadRequestError, PreconditionRequiredError, ValidationFailedError } from "../../kernel/index.ts";
 
-/** What a nested write does to related records. */
+/** A verb of nested writes. */
 export type Verb = ("create" | "connect" | "connectOrCreate") | ("disconnect" | "set" | "update" | "upsert" | "delete");
 
 const VERBS: Readonly<Record<ResolvedRelation["type"], readonly Verb[]>> = {
@@ -21,15 +21,15 @@ const VERBS: Readonly<Record<ResolvedRelation["type"], readonly Verb[]>> = {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** One thing that is done to the records of a relation. */
+/** One verb applied to records of a relation. */
 export interface NestedWrite {
   readonly relation: ResolvedRelation;
   readonly verb: Verb;
-  /** What is created or changed, or ids, or conditions; one for a to-one relation. */
+  /** Data, ids or conditions, depending on the verb. A to-one relation has one item. */
   readonly items: readonly unknown[];
 }
 
-/** Which writes of related records a value asks for. @throws ValidationFailedError with the path of what is wrong */
+/** Reads the nested writes of a value. @throws ValidationFailedError with the path of the invalid part */
 export function nestedWritesOf(relation: ResolvedRelation, value: unknown): readonly NestedWrite[] {
   const { name, type, many } = relation;
   const verbs = VERBS[type];
@@ -77,14 +77,14 @@ function isId(value: unknown): value is string | number | bigint {
   return (typeof value === "string" && value !== "") || typeof value === "number" || typeof value === "bigint";
 }
 
-/** The error about one place of the input. */
+/** An error about one place of the input. */
 export function wrong(path: readonly (string | number)[], message: string): ValidationFailedError {
   return new ValidationFailedError([{ path: [...path], code: "custom", message }]);
 }
 
 /**
- * Holds the writes of one input to the limits, with all that is nested in them, before any of them runs.
- * @returns the entities whose records they may change
+ * Checks the limits for all nested writes of an input, at all levels, before any of them runs.
+ * @returns the entities of records that they may write
  * @throws BadRequestError
  */
 export function checkNested(
@@ -123,8 +123,8 @@ export function checkNested(
 }
 
 /**
- * Nested writes name no versions, so that they would overwrite what others have written meanwhile.
- * @throws PreconditionRequiredError where the records that they would change need one
+ * Refuses nested writes that need a version. They cannot name one, so they would overwrite concurrent changes.
+ * @throws PreconditionRequiredError if the records that they change require `If-Match`
  */
 export function refuseUnversioned({ relation: { name, type, target }, verb }: NestedWrite): void {
   const keepsKey = type === "hasMany" || type === "hasOne";
@@ -135,7 +135,7 @@ export function refuseUnversioned({ relation: { name, type, target }, verb }: Ne
     );
 }
 
-/** The writes of each relation, in the order of their names. */
+/** The writes by relation, in the order of the relations' names. */
 export function byRelation(
   writes: readonly NestedWrite[],
 ): readonly (readonly [ResolvedRelation, readonly NestedWrite[]])[] {
@@ -144,16 +144,16 @@ export function byRelation(
   return [...found].sort(([a], [b]) => (a.name < b.name ? -1 : 1));
 }
 
-/** One record of a nested write, or for `set` all of them. */
+/** One record of a nested write; for `set`, all its records. */
 interface Step {
   readonly verb: NestedWrite["verb"];
   readonly item: unknown;
   readonly index: number;
-  /** Of the record that is there; undefined for a new one, and for one that has yet to be found. */
+  /** The id of an existing record; undefined for new records, and for records that still have to be found. */
   readonly id: string | undefined;
 }
 
-/** What `set` names, then records that are there in the order of their ids, then those that are created or have yet to be found. */
+/** The steps in order: `set`, then existing records by id, then records that are created or still have to be found. */
 export function inOrderOfIds(target: AnyEntity, writes: readonly NestedWrite[]): readonly Step[] {
   const steps = writes.flatMap(({ verb, items }): Step[] => {
     if (verb === "set") return [{ verb, item: items, index: 0, id: undefined }];
@@ -172,7 +172,7 @@ function idOfItem(target: AnyEntity, verb: NestedWrite["verb"], item: unknown): 
   return given === undefined || given === true ? undefined : idText(target, given);
 }
 
-/** An id as it is in code: those of whole numbers are texts. */
+/** An id as text. Ids that are whole numbers are sent as JSON numbers. */
 export function idText({ columns }: AnyEntity, given: unknown): string {
   const converted = (columns.id as ColumnDefinition).kind.convert?.(given);
   return String(converted?.ok === true ? converted.value : given);

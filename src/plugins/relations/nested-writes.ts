@@ -30,10 +30,10 @@ import { at, type ByKey, findNested, type Path, runNested } from "./run-nested.t
 type Data = Readonly<Record<string, unknown>>;
 
 /**
- * Writes related records along with a record: each is an operation of its own entity, with its rules, validation and hooks, in
- * the transaction of the record. Records that it refers to are written before it, those that refer to it after it.
- * @param addPairs adds the hooks that store pairs, with what says which of them a write asks for in this form: pairs belong to
- *   the record, so they are stored before the records that refer to it are written
+ * Writes related records together with a record. Each is an operation with its own rules, validation and hooks, in the
+ * transaction of the record. Records to which it refers are written before it, records that refer to it after it.
+ * @param addPairs adds the hooks that store manyToMany pairs, given the pairs of nested writes. Pairs belong to the
+ * record, so they are stored before the records that refer to it are written
  */
 export function addNestedHooks(
   hooks: PluginContext["hooks"],
@@ -71,7 +71,7 @@ export function addNestedHooks(
         if (operation.kind === "create" && mayHaveWaited) await decideCreateAgain(operation, written);
       });
   };
-  // Late, so that all that is asked about the record once it is stored is asked before others are changed with it.
+  // Registered late, so that checks of the stored record run before related records are changed.
   const takeFurther: HookFunction<"operation:protect"> = (operation) => {
     const after = further.get(operation);
     further.delete(operation); // the operation may be validated again
@@ -82,7 +82,7 @@ export function addNestedHooks(
   hooks.on("operation:protect", takeFurther, { appliesTo });
 }
 
-/** A relation whose records this caller may write along. One that they may not know of is an unknown name. */
+/** A relation whose records this caller may write. A relation that the caller may not know of is an unknown name. */
 function writable(scope: OperationScope, model: EntityModel, entity: AnyEntity, name: string): ResolvedRelation {
   const relation = model.relation(entity, name);
   if (relation === undefined || relation.remote !== undefined) throw wrong([name], "is not a field");
@@ -97,7 +97,7 @@ function isAfter({ type }: ResolvedRelation, verb: NestedWrite["verb"]): boolean
   return type === "hasMany" || type === "hasOne" || (type === "belongsTo" && verb === "update");
 }
 
-/** Records that this one refers to: those that are created are stored before it, in its transaction. */
+/** Plans writes of records to which this one refers. New ones are created before it, in its transaction. */
 function planReferences(operation: Operation, writes: readonly NestedWrite[]): void {
   const own = writes.filter(({ relation, verb }) => relation.type === "belongsTo" && verb !== "update");
   for (const { relation, verb, items } of own) {
@@ -116,7 +116,7 @@ function planReferences(operation: Operation, writes: readonly NestedWrite[]): v
   }
 }
 
-/** Pairs: records that are created for them are stored before the record, in its transaction. */
+/** Plans manyToMany pairs. New records are created before this one, in its transaction. */
 function planPairs(operation: Operation, writes: readonly NestedWrite[]): readonly Links[] {
   return writes
     .filter(({ relation }) => relation.type === "manyToMany")
@@ -136,7 +136,7 @@ function planPairs(operation: Operation, writes: readonly NestedWrite[]): readon
     });
 }
 
-/** The id of a record that is created, unless one is found by its key. */
+/** The id of a record that is created, or found by its key. */
 async function madeOrFound(
   operation: Operation,
   entity: AnyEntity,
@@ -155,15 +155,15 @@ async function madeOrFound(
 }
 
 /**
- * Writes records that refer to this one, which is stored now, and changes those that it refers to. Relations come in the
- * order of their names, and records that are there in that of their ids: requests that change the same ones lock them in one
- * order, whatever order they name them in. Records that are created come after them.
+ * Writes records that refer to the stored record, and changes records to which it refers. Relations are written in the
+ * order of their names, and existing records in the order of their ids, so that concurrent requests lock them in the
+ * same order. New records come last.
  */
 async function writeAfter(operation: Operation, writes: readonly NestedWrite[]): Promise<void> {
   const [record] = operation.records;
   if (record === undefined) throw new InternalError("Related records are written after the record");
   const byName = byRelation(writes);
-  // Which record is changed tells what this one refers to.
+  // The id of the changed record reveals to which record this one refers.
   if (operation.kind === "update" && byName.some(([{ type }]) => type === "belongsTo"))
     await assertMayRead(operation.scope, operation.entity, String(record.id));
   for (const [relation, own] of byName) {
@@ -186,7 +186,7 @@ async function writeAfter(operation: Operation, writes: readonly NestedWrite[]):
   }
 }
 
-/** The records of one relation that refer to one record. */
+/** The records of one relation that refer to one parent record. */
 class Children {
   readonly #operation: Operation;
   readonly #relation: ResolvedRelation;
@@ -256,7 +256,7 @@ class Children {
     return this.#own({ kind: "update", id, data: update }, [...path, "update"]);
   }
 
-  /** Ids of those that the caller may read. */
+  /** Ids of the children that the caller may read. */
   async #find(where: Data, most: number, path: Path): Promise<readonly string[]> {
     const query = { where: allOf({ [this.#key]: this.#parent }, where), select: ["id"], limit: most + 1 };
     const { records } = await runNested(this.#operation, path, { kind: "list", entity: this.#relation.target, query });
@@ -264,7 +264,7 @@ class Children {
     return records.map(({ id }) => String(id));
   }
 
-  /** The one record of a hasOne relation. */
+  /** The id of the only child of a hasOne relation. */
   async #only(path: Path): Promise<string> {
     const [id] = await this.#find({}, 1, path);
     if (id === undefined) throw at(path, new EntityNotFoundError());
@@ -272,7 +272,7 @@ class Children {
   }
 
   /**
-   * Changes a record only where it refers to this one, and the caller may read it: the response tells whether it does.
+   * Changes a child, if it refers to this parent and the caller may read it: the response reveals that it does.
    */
   async #own(input: Omit<OperationInput, "entity">, path: Path): Promise<void> {
     if (input.data !== undefined && !Object.hasOwn(input.data, this.#key)) this.#refuseKey(input.data as Data, path);

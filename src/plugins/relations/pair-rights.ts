@@ -1,61 +1,124 @@
 import { type AnyEntity, isKeelsonError, type ResolvedRelation } from "../../entity/index.ts";
 import {
+  allOf,
   asItPasses,
+  type Condition,
   compileWhere,
   giveTurn,
+  looksAt,
   type Operation,
   type OperationScope,
   withoutRecord,
 } from "../../gate/index.ts";
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 
-// What a caller needs to write pairs: to see what they lead to, to update the record at the other end where it declares the
-// relation, and to read the record whose pairs are replaced.
+// The rights that writing pairs needs: to read the targets, to update the records at the other end if their entity
+// declares the relation, too, and to read the record whose pairs are replaced.
 
-/** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
+/** The ids of a manyToMany relation in an input. */
 export interface Links {
   readonly relation: ResolvedRelation;
-  /** Where the input has them. */
+  /** The key in the input, for errors. */
   readonly key: string;
-  /** Whether they are all pairs that there should be, or some to add or to remove. */
+  /** Whether the ids replace all pairs, or are added or removed. */
   readonly mode: "set" | "add" | "remove";
   readonly ids: readonly unknown[];
 }
 
-/** The same with ids as they are in code. */
+/** Links with validated ids. */
 export type ReadLinks = Omit<Links, "ids"> & { readonly ids: readonly string[] };
 
-/** What a write adds to the pairs of one relation, and what it removes. */
+/** The pairs of one relation that a write adds and removes. */
 export interface Changes {
   readonly relation: ResolvedRelation;
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** Ids that one statement asks for. */
+/** The most ids of one statement. */
 const PORTION = 500;
 
-/** A target the caller may not read is refused in the same words as a missing one. */
+/** Checks that the caller may read all targets. A hidden target gets the same error as a missing one. */
 export async function checkTargets(scope: OperationScope, taken: readonly ReadLinks[]): Promise<void> {
-  const errors: Record<string, string> = {};
-  for (const { relation, key, mode, ids } of taken) {
-    if (mode === "remove") continue;
-    const visible = await visibleIds(scope, relation.target, ids);
-    const missing = ids.find((id) => !visible.has(id));
-    if (missing !== undefined) errors[key] = `${relation.target.name} "${missing}" does not exist`;
+  const missing: (readonly [ReadLinks, string])[] = [];
+  for (const links of taken) {
+    if (links.mode === "remove") continue;
+    const visible = await visibleIds(scope, links.relation.target, links.ids);
+    const id = links.ids.find((id) => !visible.has(id));
+    if (id !== undefined) missing.push([links, id]);
   }
-  if (Object.keys(errors).length > 0) throw new ValidationFailedError(errors);
+  if (missing.length > 0) throw unseen(missing);
 }
 
-/** Relations whose targets may have become invisible while the write waited for a lock. */
+function unseen(missing: readonly (readonly [ReadLinks, string])[]): ValidationFailedError {
+  const errors = missing.map(([{ key, relation }, id]) => [key, `${relation.target.name} "${id}" does not exist`]);
+  return new ValidationFailedError(Object.fromEntries(errors));
+}
+
+/** Links to targets that only some callers may read, and what is known about these targets before storing. */
+export interface SeenLinks extends ReadLinks {
+  /** Who may read the targets. */
+  readonly rule: Condition;
+  /** Targets that the caller must be able to read without the record: the write must not make them readable by itself. */
+  readonly apart: ReadonlySet<unknown>;
+}
+
+/**
+ * Links whose targets have conditional visibility, which may change while the write waits for other transactions.
+ * @param record the id of the stored record; undefined for a new record
+ */
 export async function seenOnConditions(
-  scope: OperationScope,
+  { scope, entity }: Operation,
   taken: readonly ReadLinks[],
-): Promise<readonly ReadLinks[]> {
-  const found: ReadLinks[] = [];
+  record: string | undefined,
+): Promise<readonly SeenLinks[]> {
+  const found: SeenLinks[] = [];
   for (const links of taken) {
-    const { predicate, guard } = await scope.access.readDecision(links.relation.target);
-    if (predicate !== undefined || guard !== undefined) found.push(links);
+    if (links.mode === "remove") continue;
+    const { target } = links.relation;
+    const { predicate, guard } = await scope.access.readDecision(target);
+    if (predicate === undefined && guard === undefined) continue;
+    const rule = compileWhere(scope.app.model, target, predicate);
+    const asks = record !== undefined && looksAt(rule, entity) && scope.driver.capabilities.concurrentTransactions;
+    const apart = asks ? await idsWithout(scope, { ...links, rule }, { entity, id: record }) : links.ids;
+    found.push({ ...links, rule, apart: new Set(apart) });
+  }
+  return found;
+}
+
+/**
+ * Checks after storing pairs that the caller may still read their targets. The effects of the record and its pairs are no
+ * reason to refuse them, and no reason to accept them.
+ */
+export async function checkTargetsAgain(operation: Operation, seen: readonly SeenLinks[]): Promise<void> {
+  const { scope, entity, records } = operation;
+  const record = { entity, id: String(records[0]?.id) };
+  for (const links of seen) {
+    if (!looksAt(links.rule, entity)) {
+      await checkTargets(scope, [links]);
+      continue;
+    }
+    const without = new Set(await idsWithout(scope, links, record));
+    const others = links.ids.filter((id) => !without.has(id));
+    await checkTargets(scope, [{ ...links, ids: others.filter((id) => !links.apart.has(id)) }]);
+    const lost = others.find((id) => links.apart.has(id));
+    if (lost !== undefined) throw unseen([[links, lost]]);
+  }
+}
+
+/** The targets that the caller could read without the record. */
+async function idsWithout(
+  { driver }: OperationScope,
+  { relation: { target }, ids, rule }: Pick<SeenLinks, "relation" | "ids" | "rule">,
+  record: { readonly entity: AnyEntity; readonly id: string },
+): Promise<readonly unknown[]> {
+  const found: unknown[] = [];
+  for (let start = 0; start < ids.length; start += PORTION) {
+    const where = allOf(
+      { id: { in: ids.slice(start, start + PORTION) } },
+      withoutRecord(rule, record.entity, record.id),
+    );
+    for (const { id } of await driver.findMany(target, { where, select: ["id"] })) found.push(id);
   }
   return found;
 }
@@ -77,14 +140,15 @@ export async function visibleIds(
 }
 
 /**
- * Asks for the right to update the records at the other end of pairs that both sides declare.
+ * Checks the right to update the records at the other end of pairs that both sides declare.
+ * @returns the entities whose records were checked; if transactions run concurrently, these records are locked now
  * @throws AuthorizationError
  */
 export async function assertMayChange(
   operation: Operation,
   changes: readonly Changes[],
   given?: string,
-): Promise<void> {
+): Promise<ReadonlySet<AnyEntity>> {
   const { entity, kind, scope, records } = operation;
   const id = given ?? String(records[0]?.id);
   const otherSides = new Map<AnyEntity, string[]>();
@@ -95,32 +159,34 @@ export async function assertMayChange(
     if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
   }
   const isStored = kind === "create" && given === undefined;
-  if (otherSides.size > 0) await assertMayUpdate(scope, otherSides, isStored ? { entity, id } : undefined);
+  return assertMayUpdate(scope, otherSides, isStored ? { entity, id } : undefined);
 }
 
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**
- * A pair of a many-to-many relation belongs to both sides: where the other side declares the relation too, changing a pair
- * takes the update right on the record there. Call it in the transaction that changes the pairs. Where transactions run
- * concurrently, the records are locked first, in the order of their ids, and the rules are asked afterwards, so that they
- * see what was committed in the meantime.
- * @param records ids of the records at the other end, by their entity
- * @param without a record that must not vouch for its own pairs: it is new, and stored by now
+ * A manyToMany pair belongs to both sides. If the other side declares the relation too, changing a pair needs the right
+ * to update the record there. Call this in the transaction that changes the pairs. If transactions run concurrently,
+ * the records are locked first, in the order of their ids, so that the rules see everything that was committed
+ * meanwhile.
+ * @param records ids of the records at the other end, by entity
+ * @param without a new record that is already stored, and that must not justify its own pairs
  * @throws AuthorizationError
  */
 async function assertMayUpdate(
   scope: OperationScope,
   records: ReadonlyMap<AnyEntity, readonly string[]>,
   without?: { readonly entity: AnyEntity; readonly id: string },
-): Promise<void> {
+): Promise<ReadonlySet<AnyEntity>> {
   const { app, driver, principal } = scope;
-  if (principal.kind === "system") return;
+  const asked = new Set<AnyEntity>();
+  if (principal.kind === "system") return asked;
   const entities = [...records.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entity of entities) {
     const ids = [...new Set(records.get(entity))].sort();
     const decided = await scope.access.decide({ kind: "update", entity, ids });
     if (decided.predicate === undefined && decided.guard === undefined) continue;
+    asked.add(entity);
     const rule = decided.predicate && compileWhere(app.model, entity, decided.predicate);
     const decision = {
       ...decided,
@@ -138,10 +204,11 @@ async function assertMayUpdate(
         throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
     }
   }
+  return asked;
 }
 
 /**
- * Writing all pairs of a record at once tells which it had, so it takes the right to read the record.
+ * Checks the right to read the record whose pairs are written, because the result reveals which pairs it had.
  * @throws AuthorizationError
  */
 export async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import { type IncludeTree, type Operation, type OperationScope, type Row, shownBytes } from "../../gate/index.ts";
 
-/** A relation that is added to some records. */
+/** A relation that is added to records. */
 interface Added {
   readonly operation: Operation;
   readonly records: readonly Row[];
@@ -10,9 +10,9 @@ interface Added {
 }
 
 /**
- * Counts the bytes of related records once more for each further record that shows them: the list of them has counted them
- * once, and the answer has them as often as they are shown.
- * @returns whether they fit into what may be included
+ * Counts the bytes of related records again for each further record that shows them: their list has counted them once,
+ * but the response repeats them.
+ * @returns whether they fit into the limit of includes
  * @throws UnavailableError
  */
 export function takeRepeated(
@@ -30,7 +30,7 @@ export function takeRepeated(
   return !bytes.isCut;
 }
 
-/** Bytes of a record in an answer, with those of what is included in it. */
+/** The bytes of a record in a response, with its included records. */
 function bytesWithRelated(scope: OperationScope, entity: AnyEntity, record: Row, include: IncludeTree): number {
   let bytes = shownBytes(scope, entity, record);
   for (const [name, inner] of Object.entries(include)) {

@@ -10,13 +10,13 @@ import {
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 import { wrong } from "./nested-input.ts";
 
-/** The place of a value in an input. */
+/** The place of a value in the input. */
 export type Path = readonly (string | number)[];
 
 /**
- * Runs a nested operation; errors name their path, and so do fields that the caller may not write.
- * @param needed what the write makes no sense without
- * @throws AuthorizationError where the caller may not write that
+ * Runs a nested operation. Its errors and ignored fields get the path of the nested input.
+ * @param needed fields without which the write makes no sense
+ * @throws AuthorizationError if the caller may not write one of them
  */
 export function runNested(
   operation: Operation,
@@ -33,13 +33,16 @@ export function runNested(
   });
 }
 
-/** A record that has a unique key, and what is created where the caller sees no such record. */
+/** A unique key of a record, and the data to create it with if the caller sees no such record. */
 export interface ByKey {
   readonly where: Readonly<Record<string, unknown>>;
   readonly create: Readonly<Record<string, unknown>>;
 }
 
-/** The id of the record that has a key; undefined where it is to be created. @throws ValidationFailedError for a new record with another key */
+/**
+ * The id of the record with a key; undefined if it has to be created.
+ * @throws ValidationFailedError if the new record's key differs
+ */
 export async function findNested(
   operation: Operation,
   path: Path,
@@ -67,7 +70,7 @@ async function inPath<T>({ scope }: Operation, path: Path, work: (scope: Operati
   }
 }
 
-/** The error with the path to what it is about. */
+/** Adds a path to an error. */
 export function at(path: Path, error: KeelsonError): KeelsonError {
   if ("issues" in error) {
     const { issues } = error as ValidationFailedError;

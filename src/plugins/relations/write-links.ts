@@ -15,19 +15,21 @@ import {
   assertMayRead,
   type Changes,
   checkTargets,
+  checkTargetsAgain,
   type Links,
   type ReadLinks,
+  type SeenLinks,
   seenOnConditions,
   visibleIds,
 } from "./pair-rights.ts";
 
-/** Pairs that one write may replace. */
+/** The most pairs that one write may replace. */
 const MOST_PAIRS = 10_000;
 
 /**
- * Writes manyToMany relations. The lists leave the data before it is validated, and are checked with it. In the transaction
- * of the record, all rights are decided before anything is stored, so that a record cannot grant the right to its own pairs;
- * then the record is stored, and its pairs after it.
+ * Writes manyToMany relations. Lists of ids are taken out of the data before validation, and checked with it. All
+ * rights are decided in the record's transaction before anything is stored, so that a record cannot grant the right to
+ * its own pairs. Then the record is stored, and after it the pairs.
  */
 export function addLinkHooks(
   hooks: PluginContext["hooks"],
@@ -50,22 +52,21 @@ export function addLinkHooks(
     }
     if (taken.length === 0) return;
     const read = (): ReadLinks[] => taken.map((links) => ({ ...links, ids: idsOf(links, operation.scope) }));
-    read(); // what is wrong with them is said before anything is stored
+    read(); // reports invalid ids before anything is stored
     if (operation.ids !== undefined) {
       operation.apart = true;
       return;
     }
     waiting.set(operation, read);
     operation.transactional = true;
-    let changes: readonly Changes[] | undefined;
+    let decided: Decided | undefined;
     operation.whenHeld(async (record) => {
-      changes = await decideChanges(operation, record, read());
+      decided = await decideChanges(operation, record, read());
     });
     operation.whenWritten(async () => {
-      if (changes === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
-      if (operation.kind === "update" && mayWaitForOthers(operation)) await assertMayChange(operation, changes);
-      await storeChanges(operation, changes);
-      if (changes.some(({ added }) => added.length > 0)) await decideAgain(operation, changes, read());
+      if (decided === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
+      await storeDecided(operation, decided);
+      if (decided.changes.some(({ added }) => added.length > 0)) await decideAgain(operation, decided);
     });
   };
   const check: HookFunction<"operation:validate"> = (operation) => {
@@ -74,7 +75,7 @@ export function addLinkHooks(
   };
 
   hooks.on("operation:normalize", take, { appliesTo });
-  // Statements like the operation's own: the request's time limit counts, not the one for hooks.
+  // These run statements of the operation, so the request's time limit applies, not the one for hooks.
   hooks.on("operation:validate", check, { appliesTo, timeout: 0 });
 }
 
@@ -100,43 +101,59 @@ function idsOf({ key, ids: given, relation }: Links, { app: { limits } }: Operat
   return ids;
 }
 
-/** An id as it is in code; other values as they are. */
+/** Converts an id to text; other values are returned unchanged. */
 function textOf({ kind }: ColumnDefinition, id: unknown): unknown {
   const found = kind.convert?.(id);
   return found?.ok === true ? found.value : id;
 }
 
-/** @param record the stored record, which is locked, or the new one, which is not stored yet */
-async function decideChanges(
-  operation: Operation,
-  record: Row,
-  taken: readonly ReadLinks[],
-): Promise<readonly Changes[]> {
+/** How a write changes pairs, and what was decided about that before storing. */
+interface Decided {
+  readonly changes: readonly Changes[];
+  /** Entities whose records at the other end were checked, and are locked. */
+  readonly locked: ReadonlySet<AnyEntity>;
+  readonly seen: readonly SeenLinks[];
+}
+
+/** @param record the stored record, which is locked, or the new record, which is not stored yet */
+async function decideChanges(operation: Operation, record: Row, taken: readonly ReadLinks[]): Promise<Decided> {
   const { entity, scope, kind } = operation;
   const id = String(record.id);
-  // The answer tells which pairs are stored.
+  // The result reveals which pairs are stored.
   if (kind === "update") await assertMayRead(scope, entity, id);
   const changes: Changes[] = [];
   for (const links of taken) changes.push(await changesOf(operation, id, links));
-  await assertMayChange(operation, changes, id);
-  await checkTargets(scope, await seenOnConditions(scope, taken));
-  return changes;
+  const locked = await assertMayChange(operation, changes, id);
+  const seen = await seenOnConditions(operation, taken, kind === "update" ? id : undefined);
+  await checkTargets(scope, seen);
+  return { changes, locked, seen };
 }
 
 /**
- * Where transactions run concurrently, storing a new record and pairs may have waited for others, as those that change a
- * unique value of a record at the other end: what was decided before may not hold any more. What is new does not count.
+ * Stores pairs. If transactions run concurrently, storing pairs may wait, except for pairs with locked records. These come
+ * last, and the right to them is checked again just before.
+ */
+async function storeDecided(operation: Operation, { changes, locked }: Decided): Promise<void> {
+  const isLast = ({ relation: { target, inverse } }: Changes): boolean => inverse !== undefined && locked.has(target);
+  const last = changes.filter(isLast);
+  const first = changes.filter((change) => !isLast(change));
+  await storeChanges(operation, first);
+  const mayHaveWaited = first.length > 0 || mayWaitForOthers(operation);
+  const isAsked = operation.kind === "update" && operation.scope.driver.capabilities.concurrentTransactions;
+  if (isAsked && mayHaveWaited) await assertMayChange(operation, last);
+  await storeChanges(operation, last);
+}
+
+/**
+ * Decides again after storing, if transactions run concurrently: storing a record and pairs may have waited for other
+ * transactions, so earlier decisions may be outdated. The new record and pairs themselves do not count.
  * @throws AuthorizationError, AuthenticationError, ValidationFailedError
  */
-async function decideAgain(
-  operation: Operation,
-  changes: readonly Changes[],
-  taken: readonly ReadLinks[],
-): Promise<void> {
+async function decideAgain(operation: Operation, { changes, seen }: Decided): Promise<void> {
   const { kind, scope } = operation;
   if (!scope.driver.capabilities.concurrentTransactions) return;
   if (kind === "create") await assertMayChange(operation, changes);
-  await checkTargets(scope, await seenOnConditions(scope, taken));
+  await checkTargetsAgain(operation, seen);
   if (kind === "create") await decideCreateAgain(operation);
 }
 
@@ -147,7 +164,7 @@ async function changesOf(operation: Operation, id: string, links: ReadLinks): Pr
   const stored = new Set(before);
   const isDropped = (target: string): boolean => (mode === "remove" ? wanted.has(target) : !wanted.has(target));
   const dropped = mode === "add" ? [] : before.filter(isDropped);
-  // A caller who writes back the list they were shown must not remove what was hidden from them.
+  // A caller who writes back a list they have read must not remove targets that were hidden from them.
   const visible = await visibleIds(operation.scope, relation.target, dropped);
   return {
     relation,
@@ -157,8 +174,8 @@ async function changesOf(operation: Operation, id: string, links: ReadLinks): Pr
 }
 
 /**
- * The other ends of the stored pairs that a write may be about: those that it names, or all that the caller may read.
- * @throws ConflictError for more of them than one request may change
+ * The targets of stored pairs that a write may change: those that it names, or all that the caller may read.
+ * @throws ConflictError if there are more than one request may change
  */
 async function storedPairs(
   { entity, kind, scope, principal }: Operation,

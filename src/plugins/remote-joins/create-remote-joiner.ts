@@ -6,24 +6,24 @@ import { completeOptions, type JoinSettings, type RemoteJoinsOptions } from "./s
 import { createStitcher, type Stitcher } from "./stitch/stitch.ts";
 import { chunksOf, createMemo, type ServiceLookup, type Viewer } from "./stitch/stitch-context.ts";
 
-/** What `stitch` needs to know besides the records. */
+/** Options of `stitch`. */
 export interface StitchOptions {
-  /** Entities that relations lead to, and those that these lead to; others are found through the relations. */
+  /** Target entities of relations, and their own targets. Others are found through the relations. */
   readonly entities?: JoinedEntities | undefined;
-  /** Where services are found by name: a `ServiceContainer`. */
+  /** Resolves services by name: a `ServiceContainer`. */
   readonly container: ServiceLookup;
-  /** Where records of relations without a service are found. @default none: these relations are null */
+  /** Reads records of relations without a service. @default none: these relations are null */
   readonly driver?: FindingDriver | undefined;
 }
 
 /** Joins remote records outside an app. */
 export interface RemoteJoiner {
   /**
-   * New objects: the records with the targets of their remote relations, null for those that are missing or could not
-   * be fetched. Local relations of `include` are left as they are. There is no caller, so no rule is checked. Records
-   * are tagged with their entity, so that a response made from them is masked; the code that calls this decides whether
-   * a user may see them at all. Specification section 4.4.
-   * @param include `{ plan: true }`, `["plan", "plan.vendor"]`, or undefined for nothing
+   * Returns new objects: the records with the targets of their remote relations, or null for targets that are missing
+   * or could not be fetched. Local relations of `include` are left unchanged. There is no caller, so no rules are
+   * checked. Records are tagged with their entity, so that responses with them are masked; your code decides whether a
+   * user may see them at all. Specification section 4.4.
+   * @param include `{ plan: true }`, `["plan", "plan.vendor"]`, or undefined for no relations
    */
   stitch<T extends object>(
     records: readonly T[],
@@ -34,17 +34,17 @@ export interface RemoteJoiner {
 }
 
 /**
- * A joiner for code without an app (spec 4.4); an app itself joins what `include` asks for. It keeps its circuit
- * breakers and the responses of shared services per container.
- * @throws ConfigurationError for options that make no sense
+ * A joiner for code without an app (spec 4.4); an app itself joins the relations in `include`. The joiner keeps its
+ * circuit breakers and the cached responses of shared services per container.
+ * @throws ConfigurationError for invalid options
  * @example
  * const joiner = createRemoteJoiner({ timeout: 1_000 })
  * const joined = await joiner.stitch(customers, customer, { subscription: true }, { entities: [customer, subscription], container })
  */
 export function createRemoteJoiner(options: RemoteJoinsOptions = {}): RemoteJoiner {
   const settings = completeOptions(options, "createRemoteJoiner");
-  // Per container: two of them may know different services by one name, and the services of one tenant must not serve
-  // another.
+  // Per container: the same name may stand for different services, and one tenant's services must not serve another
+  // tenant.
   const stitchers = new WeakMap<ServiceLookup, Stitcher>();
   const stitcherFor = (container: ServiceLookup): Stitcher => {
     const stitcher = stitchers.get(container) ?? createStitcher(settings);
@@ -95,10 +95,10 @@ interface Known {
   readonly model: EntityModel;
 }
 
-/** Finds the model of an entity and those it is used with. It is made once for the same entities. */
+/** Returns the model of an entity and the entities it is used with, built once per combination. */
 type ModelMemory = (entity: EntityLike, entities: JoinedEntities) => EntityModel;
 
-/** A memory of the models that one joiner works with. */
+/** Creates the cache of a joiner's models. */
 function createModelMemory(): ModelMemory {
   const models = new WeakMap<EntityLike, Known>();
   return (entity, entities) => {
@@ -116,13 +116,13 @@ function isSame(one: readonly EntityLike[], other: readonly EntityLike[]): boole
   return one.length === other.length && one.every((like, index) => like === other[index]);
 }
 
-/** What an app's own records are found with, outside its rules. */
+/** The part of a driver that reads an app's own records, outside of its rules. */
 export type FindingDriver = Pick<Driver, "findMany">;
 
 /**
- * A viewer without a caller: no rule is checked, and every column that records show is fetched. Records are still
- * tagged, so that a response made from them is masked for its caller.
- * @param stitchInner joins what is included in records of the app's own database
+ * A viewer without a caller. No rules are checked, and all columns except hidden ones are fetched. Records are tagged,
+ * so that responses with them are masked for their caller.
+ * @param stitchInner joins the included relations of records in the app's own database
  */
 function openViewer(
   { driver, services }: { readonly driver: FindingDriver | undefined; readonly services: ServiceLookup },
@@ -135,7 +135,7 @@ function openViewer(
       return { columns, admit: (record) => tagRecord(entity, record) === record };
     },
     sees: () => true,
-    // Whose the entities are is not known here: what is not said to be remote is left to the service.
+    // It is unknown which service owns an entity, so a relation that is not remote is left to the service.
     joins: ({ remote }) => remote !== undefined && (remote.service === undefined || services.has(remote.service)),
     async list(entity, ids, inner) {
       const rows: Row[] = [];

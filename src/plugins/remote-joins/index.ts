@@ -1,4 +1,4 @@
-// Adds remote joins: relations whose records live in another service, or are only loosely tied to this one's.
+// Adds remote joins: relations to records of other services, or to the app's own records without a database relation.
 // Specification sections 2.5, 2.6 and 4.4.
 
 import type { EntityModel } from "../../entity/index.ts";
@@ -33,7 +33,7 @@ export {
 } from "./remote-relations.ts";
 export type { RemoteJoinsOptions } from "./stitch/remote-joins-options.ts";
 
-// Hooks: operation:join (records of remote relations). Service: `RemoteServices`, in an app with remote relations to services.
+// Hooks: operation:join (records of remote relations). Service: `RemoteServices`, in an app with relations to services.
 
 const KNOWN: Readonly<Record<keyof RemoteJoinsOptions, true>> = {
   batchSize: true,
@@ -44,7 +44,7 @@ const KNOWN: Readonly<Record<keyof RemoteJoinsOptions, true>> = {
   maxRecordBytes: true,
 };
 
-/** Joins the records of `.remote()` relations that `include` asks for. Without it, an app that has some does not start. */
+/** Joins the records of `.remote()` relations in `include`. An app with such relations does not start without it. */
 export function remoteJoins(options: RemoteJoinsOptions = {}): Plugin {
   const settings = completeOptions(options, "remoteJoins");
   return createPlugin({
@@ -62,14 +62,14 @@ export function remoteJoins(options: RemoteJoinsOptions = {}): Plugin {
       const stitcher = createStitcher(settings, breakers);
       hooks.on("operation:join", (operation) => join(operation, stitcher, settings), {
         appliesTo: (entity, kind) => hasRemoteRelations(entity) && givesRecords(kind),
-        timeout: 0, // a stitch has a deadline of its own
+        timeout: 0, // a stitch has its own deadline
       });
     },
-    start: checkRelations, // services may be registered until then
+    start: checkRelations, // services can be registered until then
   });
 }
 
-/** Names of the services that relations lead to. */
+/** Names of the services of all remote relations. */
 function servicesOf({ entities }: EntityModel): readonly string[] {
   const named = entities.flatMap(({ relations }) =>
     Object.values(relations).flatMap(({ remote }) => remote?.service ?? []),
@@ -110,7 +110,7 @@ async function joinRemote(
   noteOnAnswer(scope.exchange, failures);
 }
 
-/** Who calls, as services may know it: a user, and the headers of the request; of the system there is neither user. */
+/** The caller that services see: the user and the request's headers. The system has neither. */
 function callerOf({ principal, exchange }: Pick<OperationScope, "principal" | "exchange">): RemoteCaller {
   return {
     user: principal.user,

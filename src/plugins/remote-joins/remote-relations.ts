@@ -14,15 +14,15 @@ export function hasRemoteRelations(entity: EntityLike): boolean {
   return getRemoteRelationFields(entity).length > 0;
 }
 
-/** Relations by name: true, or what to include in their records in turn. */
+/** Relations by name: true, or the relations to include in their records. */
 export type IncludeMap = { readonly [relation: string]: RemoteInclude };
 
-/** What to include: `{ plan: true, author: { team: true } }`, or `["plan", "author.team"]`. */
+/** Relations to include: `{ plan: true, author: { team: true } }`, or `["plan", "author.team"]`. */
 export type IncludeLike = IncludeMap | IncludeTree | readonly string[];
 
 /**
- * Splits an include into relations that are joined in the database and those that are fetched from services. Names that
- * the entity does not have go to `local`, where looking them up is refused.
+ * Splits an include into relations that are joined in the database and relations that are fetched from services.
+ * Unknown names go to `local`, which refuses them.
  */
 export function splitIncludes(
   entity: EntityLike,
@@ -36,9 +36,9 @@ export function splitIncludes(
   };
 }
 
-/** Any way to say what to include, as a tree. What is false is left out. */
+/** Converts all forms of an include to a tree. Relations that are false are left out. */
 export function toIncludeTree(include: IncludeLike | undefined): IncludeTree {
-  // Without a prototype: a path may come from outside, and "__proto__" is a name like any other.
+  // Without a prototype: paths may come from outside, and "__proto__" is an ordinary name here.
   const root = emptyNode();
   if (Array.isArray(include)) {
     for (const path of include as readonly string[]) {
@@ -69,8 +69,8 @@ function toMap(tree: IncludeTree): RemoteInclude {
 }
 
 /**
- * Checks the remote relations of an app when it starts, without creating a service. Outside production it also warns of
- * entities whose records no caller can see.
+ * Checks the remote relations of an app when it starts, without creating services. Outside of production it also warns
+ * about entities whose records no caller can see.
  * @throws ConfigurationError listing all problems
  */
 export function checkRelations({ entities: model, has, config, log }: PluginContext): void {
@@ -87,7 +87,7 @@ export function checkRelations({ entities: model, has, config, log }: PluginCont
       log.warn(`${name} has no read rule, so no caller sees its records: includes of them are null`);
 }
 
-/** What is wrong with the remote relations of an entity, a sentence each. */
+/** The problems of an entity's remote relations, one sentence each. */
 export function remoteProblems(entity: AnyEntity, container: Pick<ServiceLookup, "has">): string[] {
   return Object.entries(entity.relations).flatMap(([name, { remote, type }]) => {
     if (remote === undefined) return [];
@@ -105,9 +105,9 @@ export function remoteProblems(entity: AnyEntity, container: Pick<ServiceLookup,
 }
 
 /**
- * Checks that every remote relation can be followed: it is a `belongsTo`, the service it names is registered, and has a
- * function `fetchByIds`. For the last of these services are made, as their first use would make them; what a factory
- * promises is not waited for. Specification section 4.4.
+ * Checks that every remote relation can be followed: it is a `belongsTo`, its service is registered, and the service
+ * has a function `fetchByIds`. Creates the services for that check, as their first use would; promised services are not
+ * awaited. Specification section 4.4.
  * @throws ConfigurationError listing all problems
  */
 export function validateRemoteRelations(entities: JoinedEntities, container: ServiceLookup): void {
@@ -133,13 +133,13 @@ function serviceProblems(name: string, container: ServiceLookup): string[] {
   return [`the service "${name}" has no function fetchByIds(entityName, ids, options)`];
 }
 
-/** Entities in a list, or by name: definitions, or builders that are not built yet. */
+/** Entities as a list or by name: definitions, or builders. */
 export type JoinedEntities =
   | readonly EntityLike[]
   | ReadonlyMap<string, EntityLike>
   | Readonly<Record<string, EntityLike>>;
 
-/** The entities as they were given; of two with one name the last counts. */
+/** The entities as a list. Of several with the same name, the last counts. */
 export function entitiesOf(entities: JoinedEntities): EntityLike[] {
   const all: Iterable<EntityLike> =
     entities instanceof Map ? entities.values() : Array.isArray(entities) ? entities : Object.values(entities);

@@ -14,7 +14,7 @@ import {
 import type { JoinSettings } from "./stitch/remote-joins-options.ts";
 import { chunksOf, type Rights, type Viewer } from "./stitch/stitch-context.ts";
 
-/** The caller of a scope: the rules of an entity and of its fields hold, wherever its records come from. */
+/** The viewer for a scope's caller. The rules of entities and fields apply wherever records come from. */
 export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings): Viewer {
   const asked = new Map<AnyEntity, Promise<Rights | undefined>>();
   return {
@@ -27,7 +27,7 @@ export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings):
       return rights;
     },
     sees: (relation) => seesRelation(scope, relation),
-    // From a service that is known here, or the app's own database.
+    // The target comes from a service that is registered here, or from the app's own database.
     joins: ({ remote, target }) =>
       remote?.service === undefined
         ? scope.app.model.get(target.name) !== undefined
@@ -35,7 +35,7 @@ export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings):
     async list(entity, ids, inner) {
       const include = Object.keys(inner).length === 0 ? undefined : inner;
       const rows: Row[] = [];
-      // One after the other: a transaction has one connection, and others are waiting for theirs.
+      // One after the other: a transaction has one connection, and other requests wait for theirs.
       for (const batch of chunksOf(ids, batchSize)) {
         const query = { where: { id: { in: batch } }, limit: batch.length, include };
         rows.push(...(await scope.run({ kind: "list", entity, query, bounded: true })).records);
@@ -45,7 +45,7 @@ export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings):
   };
 }
 
-/** A relation is visible only if the caller may read the key that makes it. */
+/** A relation is visible only if the caller may read its foreign key. */
 function seesRelation(scope: OperationScope, { type, source, target, foreignKey }: ResolvedRelation): boolean {
   if (foreignKey === undefined) return true;
   return scope.access.mask(type === "belongsTo" ? source : target).readable.has(foreignKey);
@@ -63,7 +63,10 @@ async function findRights(scope: OperationScope, entity: AnyEntity): Promise<Rig
   return Object.freeze({ columns: columnsFor(entity, readable, all), admit: admitting(scope, entity, access, fields) });
 }
 
-/** What the caller may read, and what decides about it: to a function that sees the record, a missing value would be an empty one. */
+/**
+ * The columns that the caller may read, and those that rules need. A rule that is a function needs all columns: a
+ * missing one would look empty.
+ */
 function columnsFor(entity: AnyEntity, readable: ReadonlySet<string>, all: readonly Access[]): readonly string[] {
   const needed = new Set(["id", ...readable, ...all.flatMap(({ columns }) => columns)]);
   const isWhole = all.some(({ guard }) => guard !== undefined);
@@ -94,19 +97,18 @@ function admitting(
   };
 }
 
-/** Who may see a record, or a field of it, decided on nothing but the record. */
+/** Access to a record or one of its fields, decided on the record alone. */
 interface Access {
-  /** Columns that the condition looks at. */
+  /** Columns that the condition reads. */
   readonly columns: readonly string[];
   /**
-   * Whether a record satisfies the condition; undefined without a condition. A value that the record does not show fails
-   * it.
+   * Whether a record satisfies the condition; undefined without a condition. A missing value does not satisfy it.
    */
   readonly holds: ((record: Row) => boolean) | undefined;
   readonly guard: ((record: Row) => Promise<boolean>) | undefined;
 }
 
-/** Compiles what rules say of records of another service, where related records cannot be queried. */
+/** Compiles the rules for records of another service, where related records cannot be queried. */
 function compileAccess(model: EntityModel, entity: AnyEntity, { predicate, guard }: Partial<RowAccess>): Access {
   if (predicate === undefined) return { columns: [], holds: undefined, guard: alone(model, entity, guard) };
   const condition = compileWhere(model, entity, predicate);
@@ -119,7 +121,7 @@ function compileAccess(model: EntityModel, entity: AnyEntity, { predicate, guard
   };
 }
 
-/** A guard whose conditions are decided on the record, too. */
+/** A guard whose conditions are also decided on the record alone. */
 function alone(model: EntityModel, entity: AnyEntity, guard: RowAccess["guard"]): Access["guard"] {
   return (
     guard &&
@@ -132,7 +134,7 @@ function alone(model: EntityModel, entity: AnyEntity, guard: RowAccess["guard"])
   );
 }
 
-/** The columns that a condition is about; undefined where it is about related records, too. */
+/** The columns of a condition; undefined if it also reads related records. */
 function ownColumns(condition: Condition): readonly string[] | undefined {
   const columns = new Set<string>();
   visitCondition(condition, (leaf) => leaf.op === "compare" && columns.add(leaf.column.name));

@@ -25,42 +25,45 @@ import {
 } from "../../kernel/index.ts";
 import type { Rule, RuleContext } from "./rule.ts";
 
-/** What is being decided: an operation, or the use of an endpoint. */
+/** The subject of a decision: an operation, or the use of an endpoint. */
 export interface Subject {
   readonly kind: OperationKind | "route";
-  /** Which of the entity's rules are asked. @default those of the kind */
+  /** The access whose rules decide. @default the access of the kind */
   readonly access?: Access | undefined;
   readonly entity: AnyEntity | undefined;
   readonly principal: Principal;
   readonly scope: OperationScope;
   readonly decision?: Decision | undefined;
-  /** Set when a rule asks for more than who the caller is: of several records, each is then decided about by itself. */
+  /**
+   * Set when a rule uses more than the caller's identity. An operation on several records is then decided for each of
+   * them.
+   */
   apart?: boolean | undefined;
 }
 
-/** A rule's answer: yes, no, for the records that match, or to be asked again with the record. */
+/** The result of a rule: yes, no, a condition on records, or a guard that decides with the record. */
 export type Outcome = boolean | Where | Guard;
 
-/** A rule made ready for one entity and access. Answers without a promise when the rule does. */
+/** A rule compiled for one entity and access. Returns a promise only if the rule does. */
 export type Ask = (subject: Subject) => Outcome | Promise<Outcome>;
 
-/** Stops a rule that looks at the record before there is one; never leaves this file. */
+/** Stops a rule that reads the record before it is loaded. Never leaves this file. */
 const recordNeeded = Object.freeze({ name: "RecordNeeded" });
 
 const LOOKED_ON_LIST = "looks at `record`, which is null on lists; return a where or pass options.where";
 const LOOKED_ON_ROUTE = "looks at `record`, which is null on endpoints";
 
 /**
- * Makes a rule ready to be asked about one entity and access. Whether it needs the record is found out by asking it
- * without one, each time: if it does not look, its answer holds for the whole statement. Remembering that it looked
- * would let the request of one caller decide whether another refused caller gets 403 or 404.
+ * Compiles a rule for one entity and access. Each call first evaluates the rule without a record: if the rule does not
+ * read it, the result holds for the whole statement. Whether it was read is not remembered, because then one caller's
+ * request would decide whether another refused caller gets 403 or 404.
  */
 export function compileRule(rule: Rule): Ask {
   const { name, where } = rule;
   let hasWarned = false;
   return (subject) => {
     const { kind } = subject;
-    // Wherever there are stored records a `where` decides in the statement itself, without loading one first.
+    // For stored records, a `where` decides in the statement itself, without loading a record first.
     if (where !== undefined && kind !== "create" && kind !== "route") {
       const context = new Context(subject, () => null);
       return askRule(name, subject, () => where(context));
@@ -97,7 +100,7 @@ async function decideOnRecord(rule: Rule, subject: Subject, record: Row): Promis
 
 const made = new WeakMap<Driver, Driver>();
 
-/** The driver of a scope as rules get it: a value that cannot be decrypted is not null to them, looking at it throws. */
+/** The driver that rules get. Reading a value that cannot be decrypted throws, instead of returning null. */
 function decidingDriver(driver: Driver): Driver {
   const known = made.get(driver) ?? overlay(driver);
   made.set(driver, known);
@@ -111,8 +114,8 @@ function overlay(inner: Driver): Driver {
 }
 
 /**
- * What a rule is given. A class, because one is made per rule and operation, and getters on a prototype cost a
- * tenth of getters on an object literal. `record` is a getter, because whether a rule looks at it is worth knowing.
+ * The context of a rule. It is a class, because one is made per rule and operation, and getters on a prototype cost a
+ * tenth of getters on an object literal. `record` is a getter that notes whether a rule reads it.
  */
 class Context implements RuleContext {
   readonly user: User | null;
@@ -134,7 +137,7 @@ class Context implements RuleContext {
   get record(): Row | null {
     return this.#record();
   }
-  // What a rule finds in the database, or hears from a service, may be another thing once a record has changed.
+  // Results from the database or a service may change with each changed record, so records are then decided one by one.
   get driver(): Driver {
     this.#subject.apart = true;
     return decidingDriver(this.#subject.scope.driver);
@@ -142,7 +145,7 @@ class Context implements RuleContext {
   get request(): unknown {
     return this.#subject.scope.exchange?.request.raw;
   }
-  // A getter too: rules take `resolve` out of its object.
+  // A getter, because rules destructure `resolve`.
   get resolve(): <T = unknown>(id: string) => T {
     this.#subject.apart = true;
     return (id) => this.#subject.scope.services.resolve(id);
@@ -150,9 +153,9 @@ class Context implements RuleContext {
 }
 
 /**
- * An action on a record reads it by the rules of update, say: what is being done is an update then. A rule that passes
- * for every read must not pass for it. Where rules about creating are asked as about a list, no new record is
- * about to get an owner: that is the use of an endpoint.
+ * The operation that rules see. An action may read a record by the rules of update: for the rule that is an update, so
+ * that a rule that passes for every read does not pass for it. Rules of create that are checked like a list see the use
+ * of an endpoint, because no new record is about to get an owner.
  */
 function whatIsDone({ kind, access = "read" }: Subject): OperationKind | "route" {
   if (access === "read") return kind;
@@ -162,8 +165,8 @@ function whatIsDone({ kind, access = "read" }: Subject): OperationKind | "route"
 const kFailure: unique symbol = Symbol("failure");
 
 /**
- * Calls a rule and interprets what it says. A promise is made only when the rule makes one, and is waited for no longer
- * than `limits.ruleMs`. Never throws: a rule that throws has said no.
+ * Calls a rule and interprets its result. Returns a promise only if the rule does; it is awaited for at most
+ * `limits.ruleMs`. Never throws: a rule that throws denies.
  */
 function askRule(
   name: string,
@@ -182,7 +185,10 @@ function askRule(
   return bounded.then(interpret, (error: unknown) => interpret({ [kFailure]: error }));
 }
 
-/** Only strict `true` and a `where` that can be compiled pass; an empty one is more likely a mistake than “all”. */
+/**
+ * Only strict `true` and a valid `where` pass. An empty `where` is refused, because it is more likely a mistake than
+ * “all”.
+ */
 function toOutcome(name: string, subject: Subject, answer: unknown): Outcome {
   if (answer === true || answer === false) return answer;
   if (answer === null) return false;
@@ -212,12 +218,12 @@ function toOutcome(name: string, subject: Subject, answer: unknown): Outcome {
   return answer;
 }
 
-/** Whether a rule answered with a `where`. */
+/** Whether a rule returned a `where`. */
 export function isWhere(answer: unknown): answer is Where {
   return isPlainObject(answer) && !(kFailure in answer);
 }
 
-/** The first column in a condition that cannot be compared: its values are encrypted and have no index. */
+/** The first column of a condition that cannot be compared, because it is encrypted without a blind index. */
 export function unaskable(condition: Condition): string | undefined {
   let name: string | undefined;
   visitCondition(condition, (leaf) => {
@@ -227,22 +233,22 @@ export function unaskable(condition: Condition): string | undefined {
   return name;
 }
 
-/** What was being decided, as far as the log is concerned. */
+/** The part of a subject that is logged. */
 export interface Reported extends Pick<Subject, "entity" | "kind"> {
   readonly scope: { readonly app: { readonly log: Pick<Logger, "warn"> }; readonly requestId: string | undefined };
 }
 
-/** What the log says about a rule: where it was asked, never what it saw. */
+/** Log data about a rule: where it was used, without any values. */
 function facts(name: string, { entity, kind, scope }: Reported): Record<string, unknown> {
   return { rule: name, entity: entity?.name, operation: kind, requestId: scope.requestId };
 }
 
-/** A rule returned something that is not a decision. */
+/** Logs that a rule returned an invalid result. */
 export function reportAnswer(name: string, subject: Reported, problem: string): void {
   subject.scope.app.log.warn(`Rule "${name}" ${problem}; it denies`, facts(name, subject));
 }
 
-/** A rule threw, or took too long. */
+/** Logs that a rule threw, or took too long. */
 export function reportFailure(name: string, subject: Reported, error: unknown): void {
   subject.scope.app.log.warn(`Rule "${name}" failed; it denies`, { ...facts(name, subject), ...describe(error) });
 }

@@ -12,15 +12,15 @@ import { type Ask, compileRule, type Outcome, type Subject } from "./ask-rule.ts
 import { BUILT_IN_RULES, everyone, partsOfAll } from "./rule.ts";
 import type { RuleTable } from "./rule-table.ts";
 
-/** What an entity's rules come to for one access. */
+/** An entity's compiled rules for one access. */
 export interface AccessPlan {
   readonly names: readonly string[];
-  /** Whether `everyone` is among them: nothing has to be asked. */
+  /** Whether `everyone` is among them, so that nothing has to be evaluated. */
   readonly open: boolean;
   readonly asks: readonly Ask[];
 }
 
-/** Decides an operation by its rules. Returns a promise only when a rule did. */
+/** Decides an operation by its rules. Returns a promise only if a rule does. */
 export function decide(plan: AccessPlan, operation: PolicyQuestion): void | Promise<void> {
   operation.decision.rules = plan.names;
   if (plan.open) {
@@ -42,8 +42,8 @@ function conclude({ decision }: PolicyQuestion, answer: boolean | RowAccess): vo
 }
 
 /**
- * Asks rules one after the other until one passes: true, or the records that some of them pass for, or false. Returns a
- * promise only when a rule did.
+ * Evaluates rules one after the other until one passes. Returns true, false, or the access to some records. Returns a
+ * promise only if a rule does.
  */
 export function askAny(asks: readonly Ask[], subject: Subject): boolean | RowAccess | Promise<boolean | RowAccess> {
   const findings: Findings = { wheres: [], guards: [] };
@@ -73,7 +73,7 @@ async function askRest(
   }
 }
 
-/** Answers gathered so far that hold for some records only. */
+/** Collected results that hold only for some records. */
 interface Findings {
   readonly wheres: Where[];
   readonly guards: Guard[];
@@ -92,7 +92,7 @@ function anyOf({ wheres, guards }: Findings): false | RowAccess {
   };
 }
 
-/** Passes when one of them does; where they leave it to conditions, for records that meet one of these. */
+/** Passes if one of the guards does. If guards return conditions instead, the record must satisfy one of them. */
 function anyGuard(guards: readonly Guard[]): Guard {
   return async (record) => {
     const wheres: Where[] = [];
@@ -105,7 +105,7 @@ function anyGuard(guards: readonly Guard[]): Guard {
   };
 }
 
-/** Several rules as one that passes when all of them do; their conditions stay conditions of the statement. */
+/** Combines rules into one that passes if all of them do. Their conditions stay conditions of the statement. */
 function askAll(asks: readonly Ask[]): Ask {
   return async (subject) => {
     const findings: Findings = { wheres: [], guards: [] };
@@ -135,7 +135,7 @@ const ACCESSES: readonly Access[] = ["create", "read", "update", "delete"];
 
 type EntityPlans = Readonly<Record<Access, AccessPlan>>;
 
-/** Makes the rules of all entities ready, and reports those that cannot work. */
+/** Compiles the rules of all entities, and reports rules that cannot work. */
 export function compilePlans(
   { entities, config, problem }: PluginContext,
   table: RuleTable,
@@ -145,7 +145,7 @@ export function compilePlans(
       problem(`defaultRules: there is no access "${key}", only ${ACCESSES.join(", ")}.${didYouMean(key, ACCESSES)}`);
   const compile = (entity: AnyEntity, accesses: readonly Access[]): [AnyEntity, EntityPlans] => {
     const plans = ACCESSES.map((access) => {
-      // Default rules are for entities that say nothing; a key that is missing denies.
+      // Default rules are for entities without any rules. Otherwise a missing access denies.
       const rules = entity.rules === undefined ? config.defaultRules : entity.rules;
       const names = accesses.includes(access) ? (rules[access] ?? []).map(ruleName) : [];
       const at =
@@ -156,12 +156,12 @@ export function compilePlans(
   };
   return new Map([
     ...entities.entities.map((entity) => compile(entity, ACCESSES)),
-    // This app does not write records of another service, so its rules for that need not be known.
+    // This app does not write records of other services, so only their read rules are compiled.
     ...entities.foreign.map((entity) => compile(entity, ["read"])),
   ]);
 }
 
-/** Makes a list of rules ready. */
+/** Compiles a list of rules. */
 export function compilePlan(
   names: readonly string[],
   table: RuleTable,
@@ -169,7 +169,7 @@ export function compilePlan(
   problem: (sentence: string) => void,
 ): AccessPlan {
   const compiled = names.map((name) => [name, compileName(name, table, entity, problem)] as const);
-  // Built-in rules cost nothing, so they are asked before those that may ask a database.
+  // Built-in rules are cheap, so they are evaluated before rules that may query a database.
   const cheapFirst = [
     ...compiled.filter(([name]) => BUILT_IN_RULES.has(name)),
     ...compiled.filter(([name]) => !BUILT_IN_RULES.has(name)),
@@ -181,7 +181,7 @@ export function compilePlan(
   });
 }
 
-/** Makes the rule of a name ready. One that is unknown is reported, and denies. */
+/** Compiles a rule by name. An unknown rule is reported and denies. */
 export function compileName(
   name: string,
   table: RuleTable,

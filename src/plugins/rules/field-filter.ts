@@ -24,36 +24,36 @@ import { isWhere, type Reported, reportAnswer, reportFailure, unaskable } from "
 import { isIdentified, partsOfAll, type Rule, type RuleContext } from "./rule.ts";
 import { createRuleTable } from "./rule-table.ts";
 
-/** On whose behalf fields are filtered. */
+/** The caller for whom fields are filtered. */
 export interface FieldFilterOptions {
-  /** Who asks; `null` for anonymous callers. */
+  /** The user; `null` for anonymous callers. */
   readonly user: User | null | undefined;
   /**
-   * Whether they are an administrator. An app with an `isAdmin` of its own passes what it says.
+   * Whether the caller is an administrator. Pass the result of the app's own `isAdmin` if it has one.
    * @default the user's `role` is "admin", `isAdmin` is true, or `roles` contains "admin"
    */
   readonly isAdmin?: boolean | undefined;
 }
 
-/** What a filter leaves: of a record some keys, of an array each record filtered, `null` as it is. */
+/** The result of a filter: a record with some of its keys, an array of filtered records, or `null`. */
 export type FilteredFields<T> = T extends readonly (infer R)[]
   ? FilteredFields<R>[]
   : T extends object
     ? Partial<T>
     : T;
 
-/** What a filter was asked to do. */
+/** The parts of a filter. */
 interface FieldFilter {
   readonly principal: Principal;
-  /** Whether any of some rules passes; `record` is what they may look at, undefined without a record. */
+  /** Whether one of the rules passes. `record` is the record that they may read; undefined without a record. */
   readonly judge: (names: readonly string[], entity: AnyEntity, record: Row | undefined) => boolean;
-  /** Applies a filter of records to a record, an array or null. */
+  /** Applies a filter for single records to a record, an array or null. */
   apply(data: unknown, filter: (record: Row, entity: AnyEntity) => Row): unknown;
 }
 
 /**
  * Reads the arguments after the data: `(user)` or `(entity, options)`.
- * @param name of the function, for its messages
+ * @param name of the calling function, for messages
  * @throws ConfigurationError, AuthenticationError
  */
 export function createFieldFilter(
@@ -71,7 +71,7 @@ export function createFieldFilter(
     if (Array.isArray(data)) return data.map((one) => apply(one, filter));
     if (typeof data !== "object" || isPromiseLike(data))
       throw new ConfigurationError(`${name} takes a record, an array of records or null`);
-    // The entity that a record was read from counts for more than the one the caller names.
+    // The entity from which a record was read takes precedence over the given one.
     const own = entityOfRecord(data) ?? entity;
     if (own === undefined)
       throw new ConfigurationError(
@@ -102,21 +102,21 @@ function isEntityLike(value: unknown): value is EntityLike {
   return "build" in value ? typeof value.build === "function" : "columns" in value && "relations" in value;
 }
 
-/** An identity without a valid id identifies no caller, not even an anonymous one. */
+/** @throws AuthenticationError for a user without a valid id, who is not even an anonymous caller */
 function principalOf(user: User | null | undefined, isAdmin?: boolean): Principal {
   if (user === null || user === undefined) return ANONYMOUS;
   if (!isIdentified(user)) throw new AuthenticationError("The caller's identity is not valid");
   return { kind: "user", user, isAdmin: isAdmin === undefined ? defaultIsAdmin(user) : isAdmin === true };
 }
 
-/** What names mean where no app says otherwise. */
+/** The meaning of rule names outside of an app. */
 const table = createRuleTable([], () => {});
-/** Without an app there are no related records: a condition on them cannot be compiled, and so does not hold. */
+/** Outside of an app there are no related records. A condition on them cannot be compiled, and so is not satisfied. */
 const unrelated = createModel([]);
 
 /**
- * Decides field rules at once, outside every app, on nothing but the record. What that cannot tell is a no: a rule that
- * waits, throws, reaches for the driver or a service, or looks at a column the record does not have.
+ * Decides field rules synchronously, outside of an app, on the record alone. Undecidable rules deny: rules that return
+ * a promise, throw, use the driver or a service, or read a column that the record does not have.
  */
 function createFieldJudge(principal: Principal, kind: RuleContext["operation"]): FieldFilter["judge"] {
   const log = warnOnce();
@@ -133,7 +133,7 @@ function createFieldJudge(principal: Principal, kind: RuleContext["operation"]):
   function judge(rule: Rule, entity: AnyEntity, record: Row | undefined): boolean {
     const subject: Reported = { kind, entity, scope: { app: { log }, requestId: undefined } };
     const seen = record && observe(entity, record);
-    // As in an app: a `where` decides about all stored records, and is asked without one.
+    // As in an app, a `where` decides about stored records, and is evaluated without the record.
     const { where } = rule;
     const isListed = where !== undefined && kind !== "create";
     const context = new DetachedContext(principal, kind, entity, isListed ? null : seen?.record);
@@ -145,11 +145,11 @@ function createFieldJudge(principal: Principal, kind: RuleContext["operation"]):
       return false;
     }
     if (isPromiseLike(answer)) {
-      answer.then(undefined, () => {}); // an unheard rejection would end the process
+      answer.then(undefined, () => {}); // an unhandled rejection would end the process
       reportAnswer(rule.name, subject, "answers with a promise, and a filter does not wait");
       return false;
     }
-    if (context.isMissingRecord) return false; // it looked, and went on regardless
+    if (context.isMissingRecord) return false; // the rule caught the error and continued
     const holds = answer === true || (isWhere(answer) && seen !== undefined && satisfies(entity, answer, seen));
     return holds && (record === undefined || isComplete(entity, record, seen));
   }
@@ -168,8 +168,8 @@ function satisfies(entity: AnyEntity, where: Where, { record }: Observation): bo
 }
 
 /**
- * Whether everything that was looked at is there: a missing value is unknown, not empty. Nor is `["ann"]` the text that
- * JavaScript compares it as.
+ * Whether the record has valid values for all columns that a rule has read. A missing value is unknown, not empty, and
+ * JavaScript would compare a list such as `["ann"]` like the text "ann".
  */
 function isComplete(entity: AnyEntity, record: Row, seen: Observation | undefined): boolean {
   const isKnown = (name: string): boolean =>
@@ -177,7 +177,7 @@ function isComplete(entity: AnyEntity, record: Row, seen: Observation | undefine
   return seen === undefined || [...seen.columns()].every(isKnown);
 }
 
-/** The process's logger; says a thing once, however many records it is true of. */
+/** The process's logger, which logs each message only once. */
 function warnOnce(): Reported["scope"]["app"]["log"] {
   const logger = safeLogger(getLogger());
   const said = new Set<string>();
@@ -190,7 +190,7 @@ function warnOnce(): Reported["scope"]["app"]["log"] {
   };
 }
 
-/** What a rule is given outside every app, where there is no driver, no service and no request. */
+/** The context of rules outside of an app: without a driver, services and a request. */
 class DetachedContext implements RuleContext {
   readonly user: RuleContext["user"];
   readonly isAdmin: boolean;
@@ -213,7 +213,7 @@ class DetachedContext implements RuleContext {
     this.#record = record;
   }
 
-  /** Whether the rule looked at a record that was not given. */
+  /** Whether the rule read a record that was not given. */
   get isMissingRecord(): boolean {
     return this.#isMissingRecord;
   }

@@ -3,19 +3,21 @@ import { entityOfRecord, knownOf, type Row } from "../../gate/index.ts";
 import { InternalError, type User } from "../../kernel/index.ts";
 import { createFieldFilter, type FieldFilterOptions, type FilteredFields } from "./field-filter.ts";
 
-/** Deeper data is refused before it overflows the stack; circular data ends here too. */
+/** Deeper data is refused before it overflows the stack. This also stops at circular data. */
 const MAX_DEPTH = 64;
 
 /**
- * What a caller may see of records: new objects without hidden columns (passwords, omitted fields, blind indexes),
- * without fields whose `.readable()` rules fail, and without names the entity does not have. Related records are filtered
- * by the rules of their own entity, those in JSON columns too. Other values are not copied, and whether the caller may read a record at all is not asked.
+ * Filters records for a caller. Returns new objects without hidden columns (passwords, omitted fields, blind indexes),
+ * without fields whose `.readable()` rules fail, and without names that the entity does not have. Related records are
+ * filtered by the rules of their own entity, also inside of JSON columns. Other values are not copied. The function
+ * does not check whether the caller may read a record at all.
  *
- * Rules are asked at once and know nothing but the record: a field whose rule returns a promise, throws, needs the driver
- * or a service, or looks at a column that the record does not have is not shown.
+ * Rules are evaluated synchronously on the record alone. A field is hidden if its rule returns a promise, throws, uses
+ * the driver or a service, or reads a column that the record does not have.
  *
- * `(data, user)` takes records that an app has read: those of operations, of a handler's driver, and copies of them.
- * Other data needs its entity, and so do records of clients (`api.as(user)`): these are plain copies. Specification section 4.1 rule 2.
+ * `(data, user)` takes records that an app has read: records of operations, of a handler's driver, and copies of them.
+ * Other data needs its entity, and so do records of clients (`api.as(user)`), which are plain copies. Specification
+ * section 4.1 rule 2.
  *
  * @param data a record, an array of records, or null
  * @throws ConfigurationError for data that is not a record, or whose entity is unknown
@@ -52,11 +54,14 @@ export function filterReadableFields(
   function mayRead(record: Row, entity: AnyEntity, name: string): boolean {
     if (entity.hidden.includes(name)) return false;
     const rules = entity.columns[name]?.field?.readable;
-    // A copy says what its maker likes.
+    // The values that were read count, because a copy can be changed.
     return rules === undefined || judge(rules, entity, knownOf(record)?.values ?? record);
   }
 
-  /** Code may have put a record into a JSON column. What holds none is given back as it is. */
+  /**
+   * Filters records inside of a JSON column, where code may have put them. A value without records is returned
+   * unchanged.
+   */
   function filterInside(value: unknown, depth: number): unknown {
     if (typeof value !== "object" || value === null || value instanceof Date) return value;
     refuseDepth(depth);
@@ -68,7 +73,7 @@ export function filterReadableFields(
     return Array.isArray(value) ? filtered.map(([, one]) => one) : Object.fromEntries(filtered);
   }
 
-  /** Undefined for what is not a record, or a record of an unknown entity. */
+  /** Undefined for values that are not records, and for records of an unknown entity. */
   function filterRelated(value: unknown, target: AnyEntity | undefined, depth: number): unknown {
     refuseDepth(depth);
     if (value === null) return null;
@@ -79,7 +84,7 @@ export function filterReadableFields(
     return entity && filterRecord(value as Row, entity, depth);
   }
 
-  /** Looked up once: a builder makes a new definition whenever it is asked. */
+  /** Cached, because a builder makes a new definition each time. */
   function targetOf(source: AnyEntity, relation: RelationDefinition): AnyEntity | undefined {
     if (relation.target === null) return source;
     if (!targets.has(relation)) {
@@ -97,7 +102,7 @@ function refuseDepth(depth: number): void {
     throw new InternalError(`filterReadableFields: records are nested more than ${MAX_DEPTH} levels deep, or circular`);
 }
 
-/** What the framework noted on a record stays on the copy, so that an answer made of it is masked like any other. */
+/** Copies the marks that Keelson put on a record, so that a response with the copy is masked like any other. */
 function tagsOf(record: Row): Row {
   const kept: Row = {};
   if (entityOfRecord(record) === undefined) return kept;

@@ -4,25 +4,26 @@ import type { User } from "../../kernel/index.ts";
 import { createFieldFilter, type FieldFilterOptions, type FilteredFields } from "./field-filter.ts";
 import { ownerKeyOf } from "./rule.ts";
 
-/** What is written, and on whose behalf. */
+/** The operation and its caller. */
 export interface WritableFieldsOptions extends FieldFilterOptions {
   /** @default "update" */
   readonly operation?: "create" | "update" | undefined;
   /**
-   * On update, the record as it is stored. Rules that look at the record (`owner`) are decided on it and never on the
-   * data, which says what its sender likes; without it such rules fail. Goes with one record, not with an array.
+   * The stored record, for an update. Rules that read the record (`owner`) are decided on it, and never on the data,
+   * which the sender controls. Without it, such rules fail. Only allowed with a single record, not with an array.
    */
   readonly existing?: object | null | undefined;
 }
 
 /**
- * What a caller may write of data: new objects without id, timestamps and version, blind indexes, `.readonly()` fields,
- * fields whose `.writable()` rules fail, related records, and names the entity does not have. Keys of links
- * (`tagsIds`) stay. The owner's key stays for administrators, and on create where it names the caller. Values are
- * neither checked nor copied, and whether the caller may write such a record at all is not asked.
+ * Filters data for a write. Returns new objects without id, timestamps and version, blind indexes, `.readonly()`
+ * fields, fields whose `.writable()` rules fail, related records, and names that the entity does not have. Keys of
+ * links (`tagsIds`) are kept. The owner's key is kept for administrators, and on create if it names the caller. Values
+ * are neither checked nor copied. The function does not check whether the caller may write such a record at all.
  *
- * Rules are asked at once: a field whose rule returns a promise, throws, needs the driver or a service, or looks at a
- * column that the record does not have is dropped. On create they see the fields that are written whatever the record.
+ * Rules are evaluated synchronously. A field is dropped if its rule returns a promise, throws, uses the driver or a
+ * service, or reads a column that the record does not have. On create, rules see the fields that are certain to be
+ * written.
  *
  * `(data, user)` takes records that an app has read; other data needs its entity. Specification section 4.1 rule 2.
  *
@@ -61,14 +62,14 @@ export function filterWritableFields(
     return field?.writable === undefined || judge(field.writable, entity, record);
   }
 
-  /** Only an administrator gives a record away or takes one. */
+  /** Only an administrator may transfer a record to another owner. */
   function mayNameOwner(value: unknown): boolean {
     return principal.isAdmin || (operation === "create" && value === (principal.user?.id ?? null));
   }
 
   /**
-   * The record about to be stored, as far as that is beyond doubt: a value the caller may not write must not vouch for
-   * another one. The caller who creates a record owns it.
+   * The certain part of a record that is about to be stored. Values that the caller may not write must not justify
+   * other ones. The caller who creates a record owns it.
    */
   function newRecord(given: Row, entity: AnyEntity): Row {
     const certain = pick(given, entity, undefined);

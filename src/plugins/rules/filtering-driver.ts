@@ -17,16 +17,16 @@ import type { FieldFilterOptions } from "./field-filter.ts";
 import { filterReadableFields } from "./filter-readable-fields.ts";
 import { filterWritableFields } from "./filter-writable-fields.ts";
 
-/** A record that changes under the eyes of a rule again and again is given up on. */
+/** Tries of an update whose record keeps changing after rules have read it. */
 const ATTEMPTS = 3;
-/** Columns that the driver fills in, and that no rule is about. */
+/** Columns that the driver maintains, and that have no field rules. */
 const OWN_ROLES: ReadonlySet<string> = new Set(["id", "createdAt", "updatedAt", "version"]);
 
 /**
- * A driver on behalf of a caller: it returns what `filterReadableFields` leaves of records and stores what
- * `filterWritableFields` leaves of data. An update of one record is decided on the stored record, which the statement then
- * requires to be unchanged. In an update of several no record is looked at, so fields whose rules look at it are dropped.
- * Which records there are, conditions and orders are not restricted.
+ * A driver for a caller. It filters records with `filterReadableFields` and data with `filterWritableFields`. An update
+ * of one record is decided on the stored record, and the statement requires that record to be unchanged. An update of
+ * several records reads none of them, so fields whose rules read the record are dropped. The driver does not restrict
+ * which records are found, conditions or sorting.
  */
 export function filteringDriver(inner: Driver, caller: FieldFilterOptions): Driver {
   const middleware: Middleware = async (statement, next, driver) => {
@@ -46,7 +46,7 @@ export function filteringDriver(inner: Driver, caller: FieldFilterOptions): Driv
   return withMiddleware(inner, middleware);
 }
 
-/** Rules may look at columns that were not asked for. */
+/** Selects all columns if rules are involved, because they may read columns that were not selected. */
 function whole(find: Find): Find {
   const isRuled = find.select?.some((name) => find.entity.columns[name]?.field?.readable !== undefined);
   return isRuled ? { ...find, select: undefined } : find;
@@ -75,7 +75,8 @@ function written(
   existing?: Row,
 ): Row {
   const entries = Object.entries(data);
-  // Without its tag: the rules of where it is stored count, not of where it was read.
+  // Without its tag: the rules of the entity in which it is stored apply, not those of the entity from which it was
+  // read.
   const plain = Object.fromEntries(entries);
   const own = entries.filter(([name]) => OWN_ROLES.has(entity.columns[name]?.role ?? ""));
   return { ...Object.fromEntries(own), ...filterWritableFields(plain, entity, { ...caller, operation, existing }) };
@@ -98,8 +99,8 @@ async function update(caller: FieldFilterOptions, statement: Update, driver: Dri
 }
 
 /**
- * Changes a record while it still is what a rule has seen of it. What no condition can compare, such as encrypted values,
- * is compared once the record is locked.
+ * Updates a record if the values that a rule has read are unchanged. Values that conditions cannot compare, such as
+ * encrypted ones, are compared after the record is locked.
  */
 async function updateSeen(driver: Driver, statement: Update, seen: Observation): Promise<Written> {
   const { entity } = statement;

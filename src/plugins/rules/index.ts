@@ -1,4 +1,4 @@
-// Adds who may do what: rules by name, the built-in five, `defineRule` and `all`, and the owner of a record.
+// Adds authorization: named rules, the five built-in ones, `defineRule` and `all`, and owners of records.
 // Specification section 5.
 import {
   createPlugin,
@@ -37,8 +37,8 @@ export {
 /** Options of the `rules` plugin. */
 export interface RulesOptions {
   /**
-   * Rules this app means by their names. Needed for names when several rules of one name are
-   * defined in the process; a definition may also be given the rule itself.
+   * The rules of this app, by their names. Needed if several rules with the same name are defined in the process, and
+   * entities refer to them by name instead of by the rule itself.
    * @default every rule that `defineRule` made
    */
   readonly rules?: readonly Rule[] | undefined;
@@ -46,7 +46,7 @@ export interface RulesOptions {
 
 const KNOWN: Readonly<Record<keyof RulesOptions, true>> = { rules: true };
 
-/** Authorization: without it, every operation of callers is denied. */
+/** Adds authorization. Without it, all operations of callers are denied. */
 export function rules(options: RulesOptions = {}): Plugin {
   return createPlugin({
     id: "rules",
@@ -78,13 +78,13 @@ export function rules(options: RulesOptions = {}): Plugin {
       hooks.on("route:authorize", ofRoutes.authorize);
       hooks.on("operation:normalize", setOwner, {
         appliesTo: namesOwner,
-        timeout: 0, // it may ask read rules, which have limits of their own
+        timeout: 0, // it may evaluate read rules, which have their own time limits
       });
     },
   });
 }
 
-/** A caller's id names a record of one entity: with two of them, the caller "1" of one would own the record "1" of the other. */
+/** Refuses two entities with `.ownedBy("id")`: the caller "1" of one entity would own the record "1" of the other. */
 function refuseSharedIds({ entities, problem }: PluginContext): void {
   const [first, ...others] = entities.entities.filter(({ ownedBy }) => ownedBy === "id").map(({ name }) => name);
   for (const name of others)

@@ -5,7 +5,7 @@ import type { Ask } from "./ask-rule.ts";
 import { type AccessPlan, askAny, compileName, compilePlan } from "./decide.ts";
 import type { RuleTable } from "./rule-table.ts";
 
-/** Rules as other plugins ask them about single fields. */
+/** The service for rules of single fields. */
 export function createFieldRules({ problem }: PluginContext, table: RuleTable): FieldRules {
   return Object.freeze<FieldRules>({
     compile(names, entity, at) {
@@ -15,9 +15,9 @@ export function createFieldRules({ problem }: PluginContext, table: RuleTable): 
   });
 }
 
-/** Lists of rules that operations bring along. */
+/** Lists of rules that operations carry. */
 interface CompiledLists extends RuleLists {
-  /** The plan of a list, compiled now if it was not compiled before. An unknown rule denies, and is logged. */
+  /** The plan of a list, compiled on first use. An unknown rule denies, and is logged. */
   planOf(names: readonly string[], entity: AnyEntity): AccessPlan;
 }
 
@@ -41,15 +41,15 @@ export function createRuleLists({ problem, log }: PluginContext, table: RuleTabl
 
 /** Rules of endpoints. */
 export interface RouteRules {
-  /** Looks at the rules of a route. @param report takes a sentence about a rule that is unknown */
+  /** Checks the rules of a route. @param report takes a sentence about each unknown rule */
   check(route: Route, report: (sentence: string) => void): void;
   /** Decides whether a caller may use a route. */
   authorize(payload: RouteAuthorization): void | Promise<void>;
 }
 
 /**
- * Decides whether callers may use endpoints. There is no record, so only rules that pass without one do: not `owner`, and no
- * rule that answers with a `where`. An unknown rule denies. So does a name that several rules have, which is logged with the first request.
+ * Decides whether callers may use endpoints. Without a record only some rules can pass: not `owner`, and not rules that
+ * return a `where`. An unknown rule denies. So does an ambiguous name, which is logged with the first request.
  */
 export function createRouteRules(table: RuleTable, log: Logger): RouteRules {
   const compiled = new WeakMap<Route, readonly Ask[]>();

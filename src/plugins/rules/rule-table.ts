@@ -2,21 +2,20 @@ import type { AnyEntity } from "../../entity/index.ts";
 import { didYouMean } from "../../kernel/index.ts";
 import { BUILT_IN_RULES, definedRules, type Rule } from "./rule.ts";
 
-/** Rules that a report names when none is nearly called so. */
+/** The most rules that an error lists if no name is similar. */
 const MAX_NAMED = 12;
 
 type Found = { readonly rule: Rule } | { readonly problem: string; readonly isAmbiguous?: true };
 
-/** Which rule an app means by a name. */
+/** Finds the rule of a name. */
 export interface RuleTable {
-  /** @param entity whose definition mentions the name; what it was given under that name comes first */
+  /** @param entity the entity that uses the name; rules that it holds itself come first */
   find(name: string, entity: AnyEntity | undefined): Found;
 }
 
 /**
- * The rules of one app: those that a definition holds itself, those the app was given, built-in ones, and those that
- * were defined under a name that is used once. Built-in names have one meaning. Problems with what it was given are
- * reported.
+ * The rules of one app: rules that an entity holds itself, rules of the app's options, built-in rules, and rules whose
+ * name was defined only once. Built-in names cannot be redefined. Invalid options are reported.
  */
 export function createRuleTable(given: readonly Rule[], problem: (sentence: string) => void): RuleTable {
   const own = new Map<string, Rule>();
@@ -50,12 +49,12 @@ export function createRuleTable(given: readonly Rule[], problem: (sentence: stri
   });
 }
 
-/** Whether something is a rule that can be asked. */
+/** Whether a value is a rule. */
 function isRule(rule: unknown): rule is Rule {
   return typeof (rule as Partial<Rule> | null | undefined)?.evaluate === "function";
 }
 
-/** Whether a rule is called like a built-in one, and is another. */
+/** Whether a rule has the name of a built-in rule, but is another one. */
 function isImpostor(rule: Rule): boolean {
   return BUILT_IN_RULES.has(rule.name) && BUILT_IN_RULES.get(rule.name) !== rule;
 }

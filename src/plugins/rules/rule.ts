@@ -3,22 +3,24 @@ import type { Driver, OperationKind, Row, Where } from "../../gate/index.ts";
 import type { User } from "../../kernel/index.ts";
 
 /**
- * What a rule may look at. Take properties out of it, or pass it on as it is: they are looked up when they are read, so a
- * copy made by spreading has not all of them.
+ * The context of a rule. Destructure it or pass it on, but do not copy it by spreading: its properties are getters, and
+ * the copy would not have all of them.
  */
 export interface RuleContext {
-  /** Who asks; `null` for anonymous callers. */
+  /** The caller; `null` for anonymous callers. */
   readonly user: User | null;
   /** Whether the app's `isAdmin` holds for the caller. */
   readonly isAdmin: boolean;
   /**
-   * The record in question; on create, the values about to be stored. `null` on lists, counts and endpoints: there a
-   * rule returns a `where`, or takes `options.where`.
+   * The record; on create, the values that are about to be stored. `null` on lists, counts and endpoints, where a rule
+   * returns a `where` or has `options.where`.
    */
   readonly record: Row | null;
-  /** What is being done; "route" for an endpoint of a plugin, and for an action with rules of its own that is about no record. */
+  /**
+   * The operation; "route" for a plugin's endpoint, and for an action with its own rules that is not about a record.
+   */
   readonly operation: OperationKind | "route";
-  /** Absent on endpoints that belong to no entity. */
+  /** Undefined on endpoints without an entity. */
   readonly entity: AnyEntity | undefined;
   /** The driver of the current transaction, without rules. */
   readonly driver: Driver;
@@ -28,29 +30,29 @@ export interface RuleContext {
   readonly request: unknown;
 }
 
-/** `true` passes, a `where` passes for the records it matches; everything else denies. */
+/** `true` passes, and a `where` passes for the records that it matches. All other values deny. */
 export type RuleResult = boolean | Where | null | undefined;
-/** Decides a rule: true, false, or a condition on the records. */
+/** Decides a rule: returns true, false, or a condition on the records. */
 export type RuleFunction = (context: RuleContext) => RuleResult | Promise<RuleResult>;
-/** The form of a rule that decides by a `where` alone, without a record. */
+/** Decides a rule by a `where` alone, without a record. */
 export type ListRuleFunction = (context: Omit<RuleContext, "record">) => RuleResult | Promise<RuleResult>;
 
 /** A rule as frozen data. Entities refer to it by its name. */
 export interface Rule {
   readonly name: string;
   readonly evaluate: RuleFunction;
-  /** Asked instead of `evaluate` wherever there are stored records: on everything but create and endpoints. */
+  /** Evaluated instead of `evaluate` for stored records: for all operations except create and endpoints. */
   readonly where?: ListRuleFunction | undefined;
-  /** Why the rule can never work on an entity, as a sentence for the start-up report; undefined when it can. */
+  /** Returns why the rule can never work on an entity, as a sentence for the start-up report; undefined if it can. */
   readonly check?: ((entity: AnyEntity) => string | undefined) | undefined;
 }
 
-/** What may be said about a rule besides its function. */
+/** Options of a rule. */
 export type RuleOptions = Pick<Rule, "where" | "check">;
 
 /**
- * The column that holds the owner's id: a foreign key, or "id" when a record is its own owner. Undefined when no caller
- * owns such records.
+ * The column with the owner's id: a foreign key, or "id" if a record is its own owner. Undefined if records have no
+ * owner.
  */
 export function ownerKeyOf(entity: AnyEntity): string | undefined {
   const { ownedBy } = entity;
@@ -59,7 +61,7 @@ export function ownerKeyOf(entity: AnyEntity): string | undefined {
   return relation === undefined ? undefined : foreignKeyOf(ownedBy, relation);
 }
 
-/** Whether the caller is logged in with a valid id: an id that is not a text must never equal anything. */
+/** Whether the caller is logged in with a valid id. An id that is not a text must never equal anything. */
 export function isIdentified(user: User | null): user is User {
   return user !== null && typeof user.id === "string" && user.id !== "";
 }
@@ -67,7 +69,7 @@ export function isIdentified(user: User | null): user is User {
 function owns({ user, entity, operation }: RuleContext): RuleResult {
   const key = entity === undefined ? undefined : ownerKeyOf(entity);
   if (key === undefined || !isIdentified(user)) return false;
-  // The caller who creates a record becomes its owner, except where a record owns itself.
+  // The caller who creates a record becomes its owner, unless records own themselves.
   return operation === "create" ? key !== "id" : { [key]: user.id };
 }
 
@@ -75,7 +77,7 @@ function needsOwner(entity: AnyEntity): string | undefined {
   return ownerKeyOf(entity) === undefined ? 'it needs .ownedBy("…") on the entity' : undefined;
 }
 
-/** Passes always, for anonymous callers too (spec section 5). */
+/** Always passes, even for anonymous callers (spec section 5). */
 export const everyone: Rule = Object.freeze<Rule>({ name: "everyone", evaluate: () => true });
 
 /** Passes when the caller is logged in (spec section 5). */
@@ -84,50 +86,50 @@ export const authenticated: Rule = Object.freeze<Rule>({
   evaluate: ({ user }) => isIdentified(user),
 });
 
-/** Passes for administrators, as the app's `isAdmin` tells them (spec section 5). */
+/** Passes for administrators, as defined by the app's `isAdmin` (spec section 5). */
 export const admin: Rule = Object.freeze<Rule>({ name: "admin", evaluate: ({ isAdmin }) => isAdmin });
 
-/** Passes for records that belong to the caller by `.ownedBy`; on create the caller becomes the owner (spec section 5). */
+/** Passes for records that the caller owns by `.ownedBy`. On create, the caller becomes the owner (spec section 5). */
 export const owner: Rule = Object.freeze<Rule>({ name: "owner", evaluate: owns, check: needsOwner });
 
-/** Passes for administrators, and for records that belong to the caller (spec section 5). */
+/** Passes for administrators, and for records that the caller owns (spec section 5). */
 export const ownerOrAdmin: Rule = Object.freeze<Rule>({
   name: "ownerOrAdmin",
   evaluate: (context) => (context.isAdmin ? true : owns(context)),
   check: needsOwner,
 });
 
-/** The rules every app has, by name. They need neither database nor waiting, so they are asked first. */
+/** The built-in rules by name. They are synchronous and need no database, so they are evaluated first. */
 export const BUILT_IN_RULES: ReadonlyMap<string, Rule> = new Map(
   [everyone, authenticated, admin, owner, ownerOrAdmin].map((rule) => [rule.name, rule]),
 );
 
-/** No brackets and commas: they are the syntax of `all(a,b)`. */
+/** Names without brackets and commas, which are the syntax of `all(a,b)`. */
 const NAME = /^[^\s(),](?:[^(),]*[^\s(),])?$/;
 
 /**
- * Every rule that was ever defined, so that an entity can refer to it by name. It holds definitions, never decisions:
- * apps share nothing but the names, and of two rules with one name neither applies until an app says which one it means.
+ * All rules that were ever defined, so that entities can refer to them by name. It only contains definitions, never
+ * decisions: apps share nothing but the names. Of several rules with the same name, none applies until an app selects
+ * one.
  */
 const defined = new Map<string, Rule | "ambiguous">();
-/** By name; "ambiguous" where several were defined. */
+/** Rules by name; "ambiguous" if several were defined. */
 export const definedRules: ReadonlyMap<string, Rule | "ambiguous"> = defined;
 
 /**
- * Defines a rule. `fn({ user, isAdmin, record, operation, entity, driver, resolve, request })` returns `true` (passes), a
- * `where` (passes for the records it matches; not empty) or anything else (denied), at once or as a promise within one
- * second (`limits.ruleMs`). A rule that throws denies, and is logged.
+ * Defines a rule. `fn({ user, isAdmin, record, operation, entity, driver, resolve, request })` returns `true` (passes),
+ * a `where` (passes for the records that it matches; must not be empty) or any other value (denies), directly or as a
+ * promise within one second (`limits.ruleMs`). A rule that throws denies, and is logged.
  *
- * On lists and counts `record` is `null`. A rule that looks at it has to return a `where`, or take `options.where`;
- * otherwise it denies the list. `options.where` is asked instead of `fn` on everything but create and endpoints, so that
- * the statement itself decides and no record is loaded first.
+ * On lists and counts, `record` is `null`. A rule that reads it must return a `where` or have `options.where`;
+ * otherwise it denies the list. `options.where` is evaluated instead of `fn` for all operations except create and
+ * endpoints, so that the statement decides and no record is loaded first.
  *
- * A definition that is given the rule itself means this rule. By its name it is known to every app of the process; when
- * two rules are defined under one name, an app that uses the name must be given the one it means:
- * `keelson({ rules: [mine] })`.
+ * Entities can refer to the rule itself or to its name. A name is known to every app of the process. If two rules have
+ * the same name, an app that uses the name must select one: `keelson({ rules: [mine] })`.
  *
- * @param name any text without brackets and commas; not one of the built-in names
- * @throws ConfigurationError for a name that cannot be used, or a rule that is no function
+ * @param name any text without brackets and commas, except the built-in names
+ * @throws ConfigurationError for an invalid name, or a rule that is not a function
  * @example
  * const teamMember = defineRule("teamMember", ({ user }) => (user ? { team: { members: { id: user.id } } } : false))
  */
@@ -144,9 +146,9 @@ export function defineRule(name: string, fn: RuleFunction, options: RuleOptions 
   return rule;
 }
 
-/** Several rules that must all pass, as entities refer to them. */
+/** Several rules that must all pass. */
 export interface AllOfRules extends RuleObject {
-  /** `all(a,b)`; means the same when it is written out as text. */
+  /** `all(a,b)`. The same text can be written instead. */
   readonly name: string;
   readonly parts: readonly (string | RuleObject)[];
 }
@@ -160,7 +162,7 @@ export function all(...rules: readonly (string | RuleObject)[]): AllOfRules {
   return Object.freeze({ name: `all(${rules.map(ruleName).join(",")})`, parts: Object.freeze([...rules]) });
 }
 
-/** The parts of a name that `all` made; undefined for any other name. */
+/** The parts of a name that `all` made; undefined for other names. */
 export function partsOfAll(name: string): readonly string[] | undefined {
   if (!name.startsWith("all(") || !name.endsWith(")")) return undefined;
   const parts: string[] = [];

@@ -5,7 +5,7 @@ import { isIdentified, ownerKeyOf } from "./rule.ts";
 
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 
-/** Whether a write could name the owner of a record: a column does, or the record's own id where the caller gives it. */
+/** Whether a write may set the owner: by a column, or by the record's own id if callers provide it. */
 export function namesOwner(entity: AnyEntity, kind: OperationKind): boolean {
   const key = ownerKeyOf(entity);
   if (kind === "create") return key !== undefined && (key !== "id" || entity.idsFrom === "caller");
@@ -13,8 +13,8 @@ export function namesOwner(entity: AnyEntity, kind: OperationKind): boolean {
 }
 
 /**
- * Guards the column that names the owner: the caller who creates a record owns it, and only an administrator gives a
- * record away or takes one.
+ * Guards the column of the owner. The caller who creates a record owns it, and only administrators may transfer a
+ * record.
  * @throws AuthorizationError, AuthenticationError, ValidationFailedError
  */
 export function setOwner(operation: Operation): void | Promise<void> {
@@ -24,7 +24,7 @@ export function setOwner(operation: Operation): void | Promise<void> {
   if (key !== "id" && takeNestedOwner(operation, key)) return;
   const sent = Object.hasOwn(data, key) ? data[key] : undefined;
   const read = typeof sent === "number" ? entity.columns[key]?.kind.convert?.(sent) : undefined;
-  const given = read?.ok === true ? read.value : sent; // ids of whole numbers are numbers on the wire
+  const given = read?.ok === true ? read.value : sent; // ids that are whole numbers are sent as JSON numbers
   const { user, isAdmin } = principal;
   if (kind === "create") {
     if (given === undefined) {
@@ -37,11 +37,11 @@ export function setOwner(operation: Operation): void | Promise<void> {
     return;
   }
   if (given === undefined || isAdmin) return;
-  // Sending back what was read is fine, so the value is a condition, not a change. Only a plain id may become one.
+  // Sending back the stored value is allowed, so it becomes a condition, not a change. It must be a plain id.
   if (given !== null && !entity.columns[key]?.kind.accepts(given))
     throw new ValidationFailedError([{ path: [key], code: "invalid_type", message: "must be an id" }]);
   delete data[key];
-  // What the caller cannot have read is a guess, and refused whether it is right or wrong.
+  // If the caller may not read the owner, any value is a guess, and is refused whether it is right or wrong.
   const { filterable, readablePerRow } = scope.access.mask(entity);
   const isShown = filterable.has(key) && readablePerRow?.has(key) !== true;
   const where = isShown ? asReader(operation, { [key]: given }) : NO_RECORD;
@@ -50,8 +50,8 @@ export function setOwner(operation: Operation): void | Promise<void> {
 }
 
 /**
- * Reads the owner out of a nested write, so that `{ user: { connect: "u1" } }` is the same as `{ userId: "u1" }`. An owner that
- * may be created with the record is not the caller, so only an administrator may do that.
+ * Converts a nested write of the owner, so that `{ user: { connect: "u1" } }` equals `{ userId: "u1" }`. An owner that
+ * is created with the record is not the caller, so only administrators may do that.
  * @returns whether the owner may be created
  */
 function takeNestedOwner({ principal, entity, data }: Operation, key: string): boolean {

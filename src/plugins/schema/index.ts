@@ -1,11 +1,14 @@
-// schema: keeps tables and definitions in step when the app starts, for drivers that can do it themselves.
-// The port is DriverSchema; other drivers are left alone.
+// schema: keeps tables in step with entities when the app starts, for drivers that support it (port DriverSchema).
+// Other drivers are ignored.
 import { ConfigurationError } from "../../entity/index.ts";
 import { createPlugin, type DriverSchema, type Plugin } from "../../gate/index.ts";
 
 // No hooks, no options, no services.
 
-/** Pushes definitions to the database outside production; where it does not, or tables were there before, refuses to start on tables that do not fit. */
+/**
+ * Pushes entities to the database outside of production. In production, and for tables that existed before, it refuses to
+ * start if the tables do not match the entities.
+ */
 export function schema(): Plugin {
   return createPlugin({
     id: "schema",
@@ -16,7 +19,7 @@ export function schema(): Plugin {
       if (port.mode === "auto" && !config.production) {
         const { changed } = await port.push();
         if (changed) log.info("The tables were changed to fit the entities", { driver: driver.name });
-        // What was there before is not pushed, and may have changed.
+        // Existing tables are not pushed, and may have changed.
         if (entities.entities.every(({ existing }) => !existing)) return;
       }
       const differences = await misfitsOf(port);
@@ -25,7 +28,7 @@ export function schema(): Plugin {
   });
 }
 
-/** The list of differences, and in production how to change the tables: the app itself never does. */
+/** An error with all differences. In production it explains how to change the tables, because the app never does. */
 function misfit(differences: readonly string[], production: boolean): ConfigurationError {
   const last = differences.length - 1;
   const remedy = production ? ". Before the app starts, run: keelson migrate deploy" : "";

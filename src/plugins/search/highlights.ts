@@ -2,15 +2,18 @@ import { type Stem, stemMark, wordsOf } from "../../entity/index.ts";
 import { HIGHLIGHTS, isSearchable, type Operation } from "../../gate/index.ts";
 import { escapeHtml } from "../../kernel/index.ts";
 
-/** Characters of an excerpt, and of what it shows before its first hit. */
+/** Characters of an excerpt, and of its part before the first hit. */
 const EXCERPT = 200;
 const BEFORE = 60;
-/** Characters of a value that are looked through for its hits. */
+/** The most characters of a value that are searched for hits. */
 const LOOKED_THROUGH = 2_000;
 const ASCII = /^[\x20-\x7e]+$/;
 const TOKEN = /[\p{L}\p{N}\p{M}]+/gu;
 
-/** Adds to records where a search found its words, in selected fields that all records show: HTML with `<mark>`. */
+/**
+ * Adds highlighted excerpts of the selected fields in which a search found its words: HTML with `<mark>`. Only for
+ * fields that all records show.
+ */
 export function addHighlights({ entity, query, records, scope }: Operation): void {
   const { search, highlight, select } = query;
   if (!highlight || search === undefined || !isSearchable(entity)) return;

@@ -1,5 +1,5 @@
-// search: the words of `.searchable()` fields are kept beside them, so that `q=` finds records by their words on any
-// database, ranked.
+// search: stores the words of `.searchable()` fields next to them, so that `q=` finds and ranks records by their words
+// on any database.
 import { type AnyEntity, type ColumnDefinition, storedWords, withWords } from "../../entity/index.ts";
 import {
   and,
@@ -17,14 +17,14 @@ import {
 import { describeError } from "../../kernel/index.ts";
 import { addHighlights } from "./highlights.ts";
 
-// Hooks: operation:join (what was found). No options, no services.
+// Hooks: operation:join (highlights). No options, no services.
 
-/** Keeps the words of searchable fields, also of records from before their field was searchable. */
+/** Stores the words of searchable fields, also for existing records when a field becomes searchable. */
 export function search(): Plugin {
   return createPlugin<{ isClosing: boolean; filling?: Promise<void> | undefined }>({
     id: "search",
     version: "1.0.0",
-    after: ["schema"], // which makes the columns
+    after: ["schema"], // creates the columns
     setup({ hooks }) {
       const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean => kind === "list" && isSearchable(entity);
       hooks.on("operation:join", addHighlights, { appliesTo });
@@ -56,7 +56,7 @@ function wordsColumns({ columns }: AnyEntity): readonly ColumnDefinition[] {
   return Object.values(columns).filter(({ role }) => role === "words");
 }
 
-/** A column of words, and its entity. */
+/** A column of words with its entity. */
 interface WordsOf {
   readonly entity: AnyEntity;
   readonly column: ColumnDefinition;
@@ -66,7 +66,7 @@ function allWords({ entities }: PluginContext): WordsOf[] {
   return entities.entities.flatMap((entity) => wordsColumns(entity).map((column) => ({ entity, column })));
 }
 
-/** Fills in the rest while requests are answered. */
+/** Fills in the remaining words while the app serves requests. */
 async function fillAll(context: PluginContext, left: readonly WordsOf[], isClosing: () => boolean): Promise<void> {
   for (const one of left) {
     const field = `${one.entity.name}.${one.column.of}`;
@@ -80,11 +80,11 @@ async function fillAll(context: PluginContext, left: readonly WordsOf[], isClosi
   }
 }
 
-/** Records that are filled in together, and about how many bytes they have. */
+/** Limits of the records that are filled in together: their number and their bytes. */
 const PORTION = 500;
 const PORTION_BYTES = 8_388_608;
 
-/** Stores the words of some records from before the field was searchable. @returns whether those were the last ones */
+/** Stores the words of some records that have none. @returns whether these were the last ones */
 async function fill({ driver }: PluginContext, { entity, column }: WordsOf): Promise<boolean> {
   const source = entity.columns[column.of as string] as ColumnDefinition;
   const id = entity.columns.id as ColumnDefinition;
@@ -101,7 +101,7 @@ async function fill({ driver }: PluginContext, { entity, column }: WordsOf): Pro
     bytes,
   });
   for (const row of rows) {
-    // A change that comes between stores its own words.
+    // A concurrent change stores its own words.
     const same = and([compare(id, "eq", row.id), isEmpty]);
     await driver.execute({
       kind: "update",

@@ -14,19 +14,22 @@ import { AuthenticationError, AuthorizationError, BadRequestError, Reply } from 
 
 /** Records whose values one request counts. */
 const COUNTED = 1_000;
-/** Records whose values one request gives another key. */
+/** Records whose values one request re-encrypts. */
 const ROTATED = 200;
 
-/** It is the caller's own, and is another one soon. */
+/** Headers of responses that are specific to the caller and change soon. */
 export const PRIVATE = Object.freeze({ "cache-control": "private, no-store" });
 
-/** @throws AuthorizationError, AuthenticationError for other callers than administrators, whatever the rules of the studio say */
+/**
+ * @throws AuthorizationError, AuthenticationError for callers who are not administrators, regardless of the studio's
+ * rules
+ */
 export function assertAdmin({ principal }: OperationScope): void {
   if (principal.isAdmin) return;
   throw principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
 }
 
-/** Which of the routes for administrators there are: the app may have neither keys nor services. */
+/** Which routes for administrators exist: an app may have no keys or no services. */
 export function operationsOf({ has }: Pick<PluginContext, "has">): {
   readonly keys: boolean;
   readonly services: boolean;
@@ -35,8 +38,9 @@ export function operationsOf({ has }: Pick<PluginContext, "has">): {
 }
 
 /**
- * `GET keys`, `POST keys/rotate` and `GET services` below the studio's path, for administrators that the studio's rules let in.
- * Each request looks at some records, so that none takes long: the caller goes on where it ended.
+ * Adds `GET keys`, `POST keys/rotate` and `GET services` below the studio's path, for administrators whom the studio's
+ * rules allow. Each request processes a limited number of records, so that none takes long; the caller continues where
+ * it ended.
  */
 export function addOperationRoutes(context: PluginContext, path: string, rules: readonly string[]): void {
   const { routes, use, tryUse } = context;
@@ -72,7 +76,7 @@ export function addOperationRoutes(context: PluginContext, path: string, rules: 
           entity: "encryptionKey",
           recordId: ids[0] as string,
         };
-        // At every request: the caller says where it goes on, and could begin in the middle.
+        // Logged for every request: the caller sends the position, and could begin in the middle.
         await tryUse(AuditLog)?.note(scope, entry);
         return new Reply(200, await rotate(from, ROTATED), PRIVATE);
       },

@@ -1,6 +1,6 @@
 import type { JsonSchema, Operator } from "../../entity/index.ts";
 
-/** What the page knows about an app: what its caller may see and do, and nothing else. Plain JSON data. */
+/** The page's description of an app: only what its caller may see and do. Plain JSON data. */
 export interface AppDocument extends Partial<AdminPaths> {
   readonly title: string;
   readonly caller: CallerDescription;
@@ -8,33 +8,33 @@ export interface AppDocument extends Partial<AdminPaths> {
   readonly api: string;
   readonly entities: readonly EntityDescription[];
   readonly charts: readonly ChartDescription[];
-  /** Absolute paths of routes that are not an entity's; absent where the caller may not use them. */
+  /** Absolute paths of routes without an entity; undefined if the caller may not use them. */
   readonly health?: string;
   readonly workflowRuns?: string;
-  /** Id of the user whose view an administrator has opened, for reading only. */
+  /** Id of the user as whom an administrator views the app, read-only. */
   readonly viewedAs?: string;
   readonly limits: { readonly pageSize: number; readonly maxPageSize: number; readonly bulk: number };
 }
 
-/** Absolute paths of the studio's routes for administrators, where the app has what they are about. */
+/** Absolute paths of the studio's routes for administrators, if the app has the features for them. */
 export interface AdminPaths {
   readonly keys: string;
   readonly services: string;
-  /** The description of the app as another user sees it is below this path, under their id. */
+  /** The path below which the app is described as another user sees it, by the user's id. */
   readonly viewAs: string;
 }
 
-/** Who the app takes the caller for. */
+/** The caller, as the app has identified them. */
 export interface CallerDescription {
   readonly kind: string;
   readonly id?: string;
   readonly isAdmin: boolean;
 }
 
-/** Whether a caller may do something: for all records, or for those that the rules choose. */
+/** Whether a caller may do something for all records, or only for those that the rules allow. */
 export type Right = "all" | "some";
 
-/** What a caller may do with the records of an entity; what is missing is refused. */
+/** A caller's rights on the records of an entity. Missing rights are denied. */
 export interface Rights {
   readonly list?: Right;
   readonly read?: Right;
@@ -47,15 +47,15 @@ export interface Rights {
 /** One entity, with the fields and relations that the caller may use. */
 export interface EntityDescription {
   readonly name: string;
-  /** Segment of its routes. */
+  /** Segment of its routes' paths. */
   readonly path: string;
   readonly rights: Rights;
-  /** Names of the rules that decide about each right, for administrators only; an empty list denies every caller. */
+  /** Names of the rules for each right, for administrators only. An empty list denies all callers. */
   readonly rules?: Readonly<Partial<Record<keyof Rights, readonly string[]>>>;
   readonly fields: readonly FieldDescription[];
   readonly relations: readonly RelationDescription[];
   readonly actions: readonly ActionDescription[];
-  /** Field whose value names a record. */
+  /** The field whose value is shown as the name of a record. */
   readonly title: string;
   /** Whether `q` finds records. */
   readonly searchable: boolean;
@@ -64,25 +64,25 @@ export interface EntityDescription {
   readonly deletedAt?: string;
 }
 
-/** One value: a field of an entity, or of what an action takes. */
+/** One value: a field of an entity, or of an action's input. */
 export interface FieldDescription {
   readonly name: string;
-  /** Name of its kind; absent for parameters that only have a schema. */
+  /** Name of its kind; undefined for parameters that only have a schema. */
   readonly kind?: string;
-  /** JSON Schema of one value on the wire. */
+  /** JSON Schema of one value in JSON form. */
   readonly schema: JsonSchema;
   readonly optional: boolean;
   readonly description?: string;
   readonly default?: unknown;
   readonly isPassword?: boolean;
-  /** Whether the caller may read it: in all records, or in some. */
+  /** Whether the caller may read it, in all records or in some. */
   readonly read?: Right;
-  /** Whether the caller may write it: in all records, or in some. */
+  /** Whether the caller may write it, in all records or in some. */
   readonly write?: Right;
   /** Operators of conditions on it. */
   readonly operators?: readonly Operator[];
   readonly sortable?: boolean;
-  /** Name of the belongsTo relation whose key it is. */
+  /** Name of the belongsTo relation to which this foreign key belongs. */
   readonly relation?: string;
 }
 
@@ -92,15 +92,15 @@ export interface RelationDescription {
   readonly type: "belongsTo" | "hasMany" | "hasOne" | "manyToMany";
   /** Name of the related entity. */
   readonly target: string;
-  /** belongsTo: the field of this entity. hasMany, hasOne: that of the target. */
+  /** belongsTo: the field of this entity. hasMany, hasOne: the field of the target. */
   readonly foreignKey?: string;
   /** Name of the relation on the other side. */
   readonly inverse?: string;
-  /** Whether its records are another service's. */
+  /** Whether its records belong to another service. */
   readonly remote: boolean;
 }
 
-/** How the page offers an action. */
+/** How the page presents an action. */
 export type ActionRole =
   | "action"
   | "bulkUpdate"
@@ -111,32 +111,32 @@ export type ActionRole =
   | "softDelete"
   | "count";
 
-/** A route of an entity besides those for reading and writing records. */
+/** A route of an entity, except those for reading and writing records. */
 export interface ActionDescription {
   readonly name: string;
   readonly role: ActionRole;
   readonly method: string;
-  /** Below the entity's path, such as `/:id/publish`. */
+  /** Relative to the entity's path, such as `/:id/publish`. */
   readonly path: string;
   readonly onRecord: boolean;
   readonly right: Right;
   readonly summary?: string;
   /** Query parameters. */
   readonly query: readonly FieldDescription[];
-  /** Fields of the body; absent for actions without one. */
+  /** Fields of the body; undefined for actions without one. */
   readonly input?: readonly FieldDescription[];
   /** Whether it runs a workflow that can be followed. */
   readonly runsAsync: boolean;
 }
 
-/** A chart, as code describes it. */
+/** A chart, as configured in code. */
 export interface ChartDescription {
   /** Name of the entity. */
   readonly entity: string;
-  /** What the records are grouped by, as in `group=`: `status`, `month(createdAt)`. */
+  /** The grouping of the records, as in `group=`: `status`, `month(createdAt)`. */
   readonly group: string;
-  /** What is computed of each group, such as `sum=total`. @default "count" */
+  /** The measure of each group, such as `sum=total`. @default "count" */
   readonly measure?: string;
-  /** @default made of the others */
+  /** @default built from the other options */
   readonly title?: string;
 }

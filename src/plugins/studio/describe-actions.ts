@@ -8,19 +8,19 @@ import { describeFields, describeValue } from "./describe-fields.ts";
 export interface UsableRoute {
   readonly route: Route;
   readonly right: Right;
-  /** Its path below the entity's own. */
+  /** Its path, relative to the entity's. */
   readonly below: string;
   /** Undefined for actions. */
   readonly verb?: keyof Rights | undefined;
 }
 
-/** What the gate says about a route: what the caller may do with it, and which rules decided. */
+/** The gate's decision about a route: the caller's right, and the rules that decided. */
 interface RouteAnswer {
   readonly right: Right | undefined;
   readonly rules: readonly string[] | undefined;
 }
 
-/** Asks the gate about routes, as every request does; the same question is asked once. */
+/** Checks routes with the gate, as requests do. Equal checks run once. */
 export function createRouteAsker(scope: OperationScope): (route: Route) => Promise<RouteAnswer> {
   const asked = new Map<string, Promise<RouteAnswer>>();
   return (route) => {
@@ -32,7 +32,7 @@ export function createRouteAsker(scope: OperationScope): (route: Route) => Promi
   };
 }
 
-/** The same for routes that are decided alike; undefined where rules may look at the route itself. */
+/** Equal for routes with the same decision; undefined for routes whose rules may read the route itself. */
 function keyOf({ rules, entity, access, obeys, path }: Route): string | undefined {
   if (rules !== undefined) return undefined;
   return JSON.stringify([entity?.name, access, obeys, path.split("/").includes(":id")]);
@@ -49,7 +49,7 @@ async function ask(route: Route, scope: OperationScope): Promise<RouteAnswer> {
   }
 }
 
-/** What routes describe themselves with; schemas of records are told apart by a mark. */
+/** The reader for descriptions of routes. Schemas of records are marked instead of expanded. */
 function readerOf(scope: OperationScope): RouteReader {
   return {
     scope,
@@ -65,13 +65,13 @@ function readerOf(scope: OperationScope): RouteReader {
 const RECORD = "x-record";
 const FIELDS = "x-fields";
 
-/** The description of a route, by its owner; undefined when the caller may not see it. */
+/** A route's own description; undefined if the caller may not see it. */
 async function describe(route: Route, scope: OperationScope): Promise<RouteDescription | undefined> {
   const described = await route.describe?.(readerOf(scope));
   return route.describe === undefined ? {} : described;
 }
 
-/** An action as the page offers it; undefined when the caller may not see it. */
+/** The description of an action for the page; undefined if the caller may not see it. */
 export async function describeAction(
   { route, right, below }: UsableRoute,
   entity: AnyEntity,
@@ -83,7 +83,7 @@ export async function describeAction(
   const { action, method, meta = {} } = route;
   const input = inputOf(described, entity, scope);
   const parameters = described.parameters ?? [];
-  // Such actions get the filters of the list from the list.
+  // Actions that take filters get them from the list.
   const takesFilters = parameters.some(({ name }) => name === "_where");
   const summary = meta.summary ?? described.summary ?? meta.description ?? described.description;
   return {
@@ -106,7 +106,7 @@ function queryField({ name, schema, description, required = false }: Parameter):
   return { name, schema, optional: !required, ...(description === undefined ? {} : { description }) };
 }
 
-/** The fields of a JSON body: those that an action declares, or those of a record. */
+/** The fields of a JSON body: those of an action's input, or those of a record. */
 function inputOf(
   { body }: RouteDescription,
   entity: AnyEntity,
@@ -120,7 +120,7 @@ function inputOf(
   return body?.required === true ? fields : fields.map((field) => ({ ...field, optional: true }));
 }
 
-/** What tells the actions that the page knows from others: what they take, and their paths (specification, section 4.2). */
+/** Recognises the actions that the page knows, by their input and paths (specification, section 4.2). */
 function roleOf({ method }: Route, { body, parameters = [] }: RouteDescription, below: string): ActionRole {
   const { ids, data } = (body?.content["application/json"]?.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
   if (ids !== undefined) return data === undefined ? "bulkDelete" : "bulkUpdate";

@@ -16,17 +16,17 @@ import type {
 import { createRouteAsker, describeAction, type UsableRoute } from "./describe-actions.ts";
 import { describeFields, titleField } from "./describe-fields.ts";
 
-/** What the document says besides what the entities do. */
+/** The parts of the document besides the entities. */
 export interface DocumentParts {
   readonly title: string;
   readonly charts: readonly ChartDescription[];
-  /** Paths for administrators, below the studio's, where there are such routes. */
+  /** Paths for administrators, below the studio's path, if these routes exist. */
   readonly admin: Partial<Record<keyof AdminPaths, string>>;
-  /** Whether the caller reads only, because an administrator sees the app as they do. */
+  /** Whether an administrator views the app as the caller, so that nothing can be written. */
   readonly isView?: boolean | undefined;
 }
 
-/** Where the routes are: those of entities, and those of plugins. */
+/** The paths of the API's routes and of plugins' routes. */
 export interface Place {
   readonly root: string;
   readonly base: string;
@@ -51,7 +51,7 @@ export async function describeApp(
   let turn = performance.now();
   for (const entity of model.entities.filter(({ internal }) => !internal)) {
     if (performance.now() - turn > TURN_MS) {
-      await setImmediate(); // others get their turn
+      await setImmediate(); // lets other work run
       turn = performance.now();
     }
     const path = routeSegment(entity);
@@ -95,7 +95,7 @@ function pathsOf(admin: DocumentParts["admin"], base: string): Partial<AdminPath
   return Object.fromEntries(Object.entries(admin).map(([name, path]) => [name, base + path]));
 }
 
-/** Milliseconds after which others get their turn: an app may have hundreds of entities. */
+/** Milliseconds after which other work gets a turn. An app may have hundreds of entities. */
 const TURN_MS = 10;
 
 async function describeEntity(
@@ -111,7 +111,7 @@ async function describeEntity(
     else if (one.below !== "" && !(one.route.method === "PUT" && one.below === "/:id")) {
       const action = await describeAction(one, entity, scope);
       const known = actions.get(one.route.action);
-      // Several addresses of one action: some proxies drop the body of a DELETE.
+      // An action may have several methods, because some proxies drop the body of a DELETE. POST is preferred.
       if (action !== undefined && (known === undefined || action.method === "POST")) actions.set(action.name, action);
     }
   }
@@ -135,7 +135,7 @@ async function describeEntity(
   };
 }
 
-/** What requests to an entity's routes do, by method and path below the entity's own. */
+/** The rights for an entity's routes, by method and path relative to the entity's. */
 const VERBS: Readonly<Record<string, keyof Rights>> = {
   "GET ": "list",
   "POST ": "create",
@@ -145,7 +145,7 @@ const VERBS: Readonly<Record<string, keyof Rights>> = {
   "GET /aggregate": "aggregate",
 };
 
-/** A field as far as the caller may use the records of its entity at all. */
+/** A field, reduced to what the caller may do with the records of its entity. */
 function usableField(field: FieldDescription, isRead: boolean, isWritten: boolean): FieldDescription | undefined {
   const { read, write, operators, sortable, ...rest } = field;
   const shown = isRead && read !== undefined ? { read, operators: operators ?? [], sortable: sortable === true } : {};
@@ -176,7 +176,7 @@ async function deletionField(entity: AnyEntity, scope: OperationScope): Promise<
   }
 }
 
-/** Whether the caller may compute what a chart shows. */
+/** Whether the caller may compute the values of a chart. */
 function isUsable({ entity: name, group, measure }: ChartDescription, entities: readonly EntityDescription[]): boolean {
   const entity = entities.find((one) => one.name === name);
   if (entity?.rights.aggregate === undefined) return false;
@@ -184,7 +184,7 @@ function isUsable({ entity: name, group, measure }: ChartDescription, entities: 
   return namesOf(group, measure).every((field) => readable.has(field));
 }
 
-/** The fields that a chart looks at. */
+/** The fields that a chart reads. */
 export function namesOf(group: string, measure = "count"): readonly string[] {
   const groups = group.split(",").map((text) => /\((\w+)\)/.exec(text)?.[1] ?? text);
   return measure === "count" ? groups : [...groups, measure.slice(measure.indexOf("=") + 1)];

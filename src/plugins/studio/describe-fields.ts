@@ -9,7 +9,7 @@ import {
 import type { FieldMask } from "../../gate/index.ts";
 import type { FieldDescription, Right } from "./app-document.ts";
 
-/** The fields of an entity that a caller may read or write, or both; others are absent. */
+/** The fields of an entity that a caller may read or write. */
 export function describeFields(entity: AnyEntity, mask: FieldMask): readonly FieldDescription[] {
   return Object.values(entity.columns)
     .filter(({ name }) => mask.readable.has(name) || mask.writable.has(name))
@@ -20,7 +20,7 @@ function describeColumn(entity: AnyEntity, column: ColumnDefinition, mask: Field
   const { name, kind, relation } = column;
   const read = rightOf(mask.readable, mask.readablePerRow, name);
   const write = rightOf(mask.writable, mask.writablePerRow, name);
-  const isOwner = relation !== undefined && relation === entity.ownedBy; // taken from the caller
+  const isOwner = relation !== undefined && relation === entity.ownedBy; // set from the caller
   return {
     ...valueIn(column),
     optional: column.optional || isOwner,
@@ -32,7 +32,7 @@ function describeColumn(entity: AnyEntity, column: ColumnDefinition, mask: Field
   };
 }
 
-/** What columns hold, the same for all callers. */
+/** The descriptions of columns' values, which are the same for all callers. */
 const values = new WeakMap<ColumnDefinition, FieldDescription>();
 
 function valueIn(column: ColumnDefinition): FieldDescription {
@@ -53,7 +53,7 @@ function rightOf(
   return perRow?.has(name) === true ? "some" : "all";
 }
 
-/** A value by itself. A protected field's literal default is one of its values, and left out. */
+/** Describes a value. The literal default of a protected field is left out, because it is one of its values. */
 export function describeValue(name: string, kind: FieldKind, field: FieldDefinition | undefined): FieldDescription {
   const given = field && publishedFields({ field }).field?.default;
   const value = given !== undefined && "value" in given ? given.value : undefined;
@@ -68,11 +68,11 @@ export function describeValue(name: string, kind: FieldKind, field: FieldDefinit
   };
 }
 
-/** Names that people give to the field that names a record, the best first. */
+/** Common names of the field that names a record, the best first. */
 const TITLES = ["title", "name", "label", "subject", "number", "code", "email", "slug"];
 const TEXTS = new Set(["string", "text"]);
 
-/** The field whose value names a record, among those that the caller may read in every record. */
+/** The field whose value is shown as the name of a record, among those that the caller may read in every record. */
 export function titleField(fields: readonly FieldDescription[]): string {
   const shown = fields.filter(({ read }) => read === "all");
   const named = TITLES.find((name) => shown.some((field) => field.name === name));

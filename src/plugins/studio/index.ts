@@ -1,5 +1,6 @@
-// studio: a page to work with an app's data, under the caller's own rights. It serves static files and one document that
-// says what the caller may see and do; everything else that the page does is a request to the API. Not part of the specification; opt-in.
+// studio: a page to work with an app's data, with the caller's own rights. The plugin serves static files and a
+// document that describes what the caller may see and do. Everything else is requests of the page to the API. Not part
+// of the specification; opt-in.
 
 import { type RuleRef, ruleName } from "../../entity/index.ts";
 import { AuditLog, createPlugin, type Plugin, type PluginContext, type RouteContext } from "../../gate/index.ts";
@@ -11,34 +12,36 @@ import { type LoginOptions, loginForm } from "./login.ts";
 import { sendAsset, studioPage } from "./serve-page.ts";
 import { addViewRoutes, readingDriver, type ViewAs } from "./view-as.ts";
 
-// No hooks, no services. Routes: GET /studio, its files, and GET /studio/app.json; for administrators those of administration.ts and
-// view-as.ts. None in production unless `rules` says who. Around drivers, with `viewAs`: nothing is written while a user is viewed.
+// No hooks, no services. Routes: GET /studio, its files, and GET /studio/app.json; for administrators, the routes in
+// administration.ts and view-as.ts. In production, routes are only added if `rules` is set. Wraps drivers, with
+// `viewAs`: refuses writes while an administrator views the app as another user.
 
 /** Options of `studio`. */
 export interface StudioOptions {
   /**
-   * Who may have the document that the page works with; any of the rules passes. What they see in it depends on who they
-   * are in any case. The page itself is static and says nothing about the app.
-   * @default everyone outside production; in production there is no studio without it
+   * Rules for reading the page's document; one of them has to pass. Its content depends on the caller's rights in any
+   * case. The page itself is static and reveals nothing about the app.
+   * @default everyone outside of production; in production there is no studio without this option
    */
   readonly rules?: readonly RuleRef[] | undefined;
-  /** Where the page is, from the root. @default "/studio" */
+  /** The path of the page, from the root. @default "/studio" */
   readonly path?: string | undefined;
-  /** What the page has on top. @default "Studio" */
+  /** The title of the page. @default "Studio" */
   readonly title?: string | undefined;
-  /** The action that gives a token. @default an action named "login" or "signIn" that everyone may use */
+  /** The action that returns a token. @default an action named "login" or "signIn" that everyone may use */
   readonly login?: LoginOptions | undefined;
-  /** Charts of the first page. @default none */
+  /** Charts on the first page. @default none */
   readonly charts?: readonly ChartDescription[] | undefined;
-  /** Words of the page in another language, by key. @default English */
+  /** Translations of the page's texts, by key. @default English */
   readonly words?: Readonly<Record<string, string>> | undefined;
   /**
-   * Lets administrators see the app as another user: who has an id, as `getUser` would say it. They read with that user's
-   * rights and change nothing, and each request leaves an entry in the log of `audit()`, which the app needs for it.
-   * @default not possible
+   * Lets administrators view the app as another user. Returns the user with an id, as `getUser` would. Administrators
+   * then read with that user's rights and cannot change anything. Each request is logged by the plugin `audit()`, which
+   * is required.
+   * @default disabled
    */
   readonly viewAs?: ViewAs | undefined;
-  /** Origin of the API that the page works with, when it is another one, such as "https://api.example". @default this app */
+  /** Origin of the API that the page uses, if it is another one, such as "https://api.example". @default this app */
   readonly api?: string | undefined;
 }
 
@@ -54,7 +57,7 @@ const KNOWN: Readonly<Record<keyof StudioOptions, true>> = {
 };
 
 /**
- * A page to see and change an app's data, at `/studio`.
+ * Adds a page to view and change an app's data, at `/studio`.
  * @param options who may use it in production, and what it shows
  * @example
  * keelson({ entities, plugins: [studio()] })
@@ -94,7 +97,7 @@ function problemsOf(options: StudioOptions, { entities: model, has }: PluginCont
   return problems;
 }
 
-/** The page belongs to everyone, because a browser opens it before its user has a token; the document does not. */
+/** The page is open to everyone, because browsers open it before the user has a token. The document is protected. */
 function addRoutes(context: PluginContext, options: StudioOptions): void {
   const { path = "/studio", title = "Studio", login, charts = [], words = {}, api, viewAs } = options;
   const { routes } = context;

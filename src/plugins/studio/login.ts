@@ -3,17 +3,17 @@ import { camelCase } from "../../kernel/index.ts";
 import type { FieldDescription } from "./app-document.ts";
 import { createRouteAsker, describeAction } from "./describe-actions.ts";
 
-/** Where callers log in with what they know: an action that returns a token. */
+/** An action with which callers log in. It returns a token. */
 export interface LoginOptions {
   /** Name of the entity that has the action. */
   readonly entity: string;
   /** Name of the action. */
   readonly action: string;
-  /** Member of its response with the token. @default "token" */
+  /** The member of its response that contains the token. @default "token" */
   readonly token?: string | undefined;
 }
 
-/** The form of a login, as the page shows it. */
+/** The login form of the page. */
 export interface LoginForm {
   /** Absolute path. */
   readonly path: string;
@@ -21,7 +21,7 @@ export interface LoginForm {
   readonly fields: readonly FieldDescription[];
 }
 
-/** The login of an app for an anonymous caller; undefined when it has no action for that, or they may not use it. */
+/** The app's login for anonymous callers; undefined if there is no such action, or if they may not use it. */
 export async function loginForm(
   { routes }: PluginContext,
   chosen: LoginOptions | undefined,
@@ -45,7 +45,7 @@ function isChosen({ entity, action }: Route, chosen: LoginOptions): boolean {
 
 const NAMES = new Set(["login", "logIn", "signin", "signIn"]);
 
-/** An action that is named like a login, of the whole collection. */
+/** Whether a route is an action on the collection that is named like a login. */
 function isLogin({ method, path, action, entity }: Route): boolean {
   return entity !== undefined && method === "POST" && !path.includes("/:") && NAMES.has(camelCase(action));
 }

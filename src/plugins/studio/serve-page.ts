@@ -5,18 +5,18 @@ import { fileURLToPath } from "node:url";
 import { EntityNotFoundError, escapeHtml, Reply } from "../../kernel/index.ts";
 import type { LoginForm } from "./login.ts";
 
-/** What the page is told by its HTML. It says nothing about the app that an anonymous caller could not see. */
+/** The data in the page's HTML. It reveals nothing about the app that anonymous callers may not see. */
 export interface PageFacts {
   readonly title: string;
   /** Path of the page, from the root. */
   readonly path: string;
-  /** Origin of the API, when it is another one. */
+  /** Origin of the API, if it is another one. */
   readonly api: string | undefined;
   readonly login: LoginForm | undefined;
   readonly words: Readonly<Record<string, string>>;
 }
 
-/** The page as HTML. Its addresses are relative, because an app may be mounted under a path that it does not know. */
+/** The page as HTML. Its addresses are relative, because an app may be mounted below an unknown path. */
 export function studioPage(facts: PageFacts): Reply {
   const folder = facts.path.split("/").at(-1) as string;
   const app = facts.api === undefined ? `${folder}/app.json` : `${facts.api}${facts.path}/app.json`;
@@ -48,7 +48,10 @@ export function studioPage(facts: PageFacts): Reply {
   });
 }
 
-/** What the page may load and do: its own files and the API, no inline code, and no frames, where a click could be stolen. */
+/**
+ * The content security policy: only the page's own files and the API, no inline code, and no frames, which prevents
+ * clickjacking.
+ */
 function policyOf(api: string | undefined): string {
   return [
     "default-src 'none'",
@@ -62,7 +65,7 @@ function policyOf(api: string | undefined): string {
   ].join("; ");
 }
 
-/** A file as it is sent. */
+/** A file that is served. */
 interface Asset {
   readonly body: Uint8Array;
   readonly etag: string;
@@ -74,7 +77,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
 };
 
-/** Sends one of the files that the page loads, and nothing else; a client that has it is not sent it again. */
+/** Sends one of the page's files. Other files are not found; clients cache them by their tags. */
 export async function sendAsset(file: string, known: string | readonly string[] | undefined): Promise<Reply> {
   const asset = (await readAssets()).get(file);
   if (asset === undefined) throw new EntityNotFoundError();
@@ -85,7 +88,7 @@ export async function sendAsset(file: string, known: string | readonly string[] 
 
 let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
 
-/** All files, read when the first one is asked for. */
+/** Reads all files on the first request. */
 function readAssets(): Promise<ReadonlyMap<string, Asset>> {
   assets ??= readFolder();
   assets.catch(() => {
@@ -106,7 +109,7 @@ async function readFolder(): Promise<ReadonlyMap<string, Asset>> {
   return found;
 }
 
-/** The build puts the files beside the code. An app that runs the sources of this repository builds them once. */
+/** The build puts the files next to the code. An app that runs from this repository's sources builds them once. */
 async function assetFolder(): Promise<string> {
   const beside = fileURLToPath(new URL("./assets/studio/", import.meta.url));
   if (existsSync(beside)) return beside;

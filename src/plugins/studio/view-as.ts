@@ -24,15 +24,15 @@ import type { AppDocument } from "./app-document.ts";
 import type { Place } from "./describe-app.ts";
 
 /**
- * Who has an id: what `getUser` would give for them; null where there is no such user, or where this administrator may not see
- * the app as they do.
+ * Returns the user with an id, as `getUser` would. Null if there is no such user, or if this administrator may not view
+ * the app as that user.
  */
 export type ViewAs = (id: string, viewer: User) => User | null | Promise<User | null>;
 
-/** Work that must write nothing. */
+/** Set for work that must not write. */
 const reading = new AsyncLocalStorage<true>();
 
-/** A driver that refuses to write for a request that sees the app as another user, whatever rules and hooks try. */
+/** A driver that refuses writes of requests that view the app as another user, including writes of rules and hooks. */
 export function readingDriver(driver: Driver): Driver {
   return withMiddleware(
     driver,
@@ -45,13 +45,13 @@ export function readingDriver(driver: Driver): Driver {
   );
 }
 
-/** The description of the app in a scope, for a page whose requests go below a path. */
+/** Describes the app for a scope, with the paths for the page's requests. */
 type Describe = (scope: OperationScope, place: Place) => Promise<AppDocument>;
 
 /**
- * `GET as/:user` below the studio's path, the description of the app as that user gets it, and `GET as/:user/:path+`, which
- * answers a request to the API as it would be answered to them. For administrators that the studio's rules let in; each
- * request leaves an entry in the audit log before it is answered.
+ * Adds `GET as/:user` below the studio's path, which describes the app as that user sees it, and `GET as/:user/:path+`,
+ * which responds to a request to the API as it would to that user. For administrators whom the studio's rules allow.
+ * Each request is logged in the audit log before it runs.
  */
 export function addViewRoutes(
   context: PluginContext,
@@ -100,7 +100,7 @@ export function addViewRoutes(
       const below = `/${params.path}`;
       return view(call, `GET ${below}`, async (scope) => {
         const url = (request.base === undefined ? root : "") + escaped(below) + (search === "" ? "" : `?${search}`);
-        // Without the administrator's credentials: what handles the request gets to know the other user alone.
+        // Without the administrator's credentials: the handler of the request only knows the other user.
         const { "x-forwarded-for": forwarded } = request.headers;
         const headers = forwarded === undefined ? {} : { "x-forwarded-for": forwarded };
         const inner = {
@@ -123,10 +123,12 @@ function escaped(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");
 }
 
-/** Plugins whose routes answer with the API's data, and run no code of the app but its rules and hooks. */
+/** Plugins whose routes return the API's data, and run no code of the app except its rules and hooks. */
 const READING: ReadonlySet<string> = new Set(["crud", "workflows"]);
 
-/** @throws AuthorizationError for other routes: the code of an action may do something outside the database */
+/**
+ * @throws AuthorizationError for other routes, because the code of an action may have effects outside of the database
+ */
 function assertReads({ method, plugin, action }: Route): void {
   if (method !== "GET" || !READING.has(plugin))
     throw new AuthorizationError(`"${action}" cannot be seen as another user: it may do more than read records`);
@@ -134,7 +136,10 @@ function assertReads({ method, plugin, action }: Route): void {
 
 const SHOWN = ["content-type", "x-next-cursor", "x-total-count", "x-ignored-fields"];
 
-/** The answer to the other user, for the administrator. @throws BadRequestError for one that is not JSON, such as a file */
+/**
+ * Converts the other user's response for the administrator.
+ * @throws BadRequestError unless it is JSON of limited size
+ */
 function shown({ status, headers, body }: KernelResponse, { app }: OperationScope): Reply {
   const isJson = /^application\/json\b/.test(String(headers["content-type"] ?? ""));
   if (body !== null && !(isJson && (typeof body === "string" || body instanceof Uint8Array)))

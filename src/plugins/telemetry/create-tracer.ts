@@ -3,13 +3,13 @@ import type { KernelRequest } from "../../kernel/index.ts";
 import type { Spans } from "./spans.ts";
 import { type MeasureRequest, type TracedRequest, traceRequest } from "./trace-request.ts";
 
-/** What a tracer works with, once OpenTelemetry is there. */
+/** Spans and metrics, once OpenTelemetry is loaded. */
 export interface Recording {
   readonly spans: Spans;
   readonly measure: MeasureRequest;
 }
 
-/** A tracer that makes spans. Until there is something to record with, and without it, it lets all work pass. */
+/** Creates a tracer. Without OpenTelemetry, or before it is loaded, it only runs the work. */
 export function createTracer(
   recording: () => Recording | undefined,
   known: WeakMap<KernelRequest, TracedRequest>,
@@ -54,14 +54,17 @@ export function createTracer(
   });
 }
 
-/** The semantic conventions' names of databases, by Keelson's. */
+/** Database names of the semantic conventions, by Keelson's driver names. */
 const SYSTEMS: Readonly<Record<string, string>> = {
   postgres: "postgresql",
   embedded: "sqlite",
   prisma: "other_sql",
 };
 
-/** A driver whose statements are spans, those of its transactions too. They say what is done to which entity, and no value. */
+/**
+ * A driver with a span for each statement and transaction. Spans name the operation and the entity, and contain no
+ * values.
+ */
 export function tracedDriver(driver: Driver, spans: () => Spans | undefined): Driver {
   function seen<T>(operation: string, collection: string | undefined, work: () => Promise<T>): Promise<T> {
     const known = spans();

@@ -1,25 +1,25 @@
-// telemetry: what an app does, as spans of OpenTelemetry and a histogram of requests, with the names of its semantic
-// conventions. Spans say what was done to which entity; no value of a record, no query and no message of an error is in them.
+// telemetry: OpenTelemetry spans of an app and a histogram of its requests, named after the semantic conventions. Spans
+// name the operation and the entity. They contain no record values, queries or error messages.
 import { createPlugin, type Plugin } from "../../gate/index.ts";
 import { type KernelRequest, unknownKeys } from "../../kernel/index.ts";
 import { createTracer, type Recording, tracedDriver } from "./create-tracer.ts";
 import { createSpans, loadApi } from "./spans.ts";
 import { measureRequests, patternOf, type TracedRequest } from "./trace-request.ts";
 
-// Hooks: request:end (route and id of the request), route:around (the user, where that is wanted). Around drivers: statements.
+// Hooks: request:end (the request's route and id), route:around (the user, if enabled). Wraps drivers: statements.
 // Service: kernel.tracer.
 
 /** Options of `telemetry`. */
 export interface TelemetryOptions {
-  /** Whether each function of an operation's hooks has a span. @default true */
+  /** Whether each hook function of an operation has a span. @default true */
   readonly phases?: boolean | undefined;
-  /** Whether each statement has a span: what was done to which entity, and never a value. @default true */
+  /** Whether each statement has a span, with the operation and the entity but no values. @default true */
   readonly statements?: boolean | undefined;
   /** Whether the duration of requests is measured: the histogram `http.server.request.duration`. @default true */
   readonly metrics?: boolean | undefined;
-  /** Whether spans have the ids of records and of runs of workflows. @default false */
+  /** Whether spans contain ids of records and workflow runs. @default false */
   readonly ids?: boolean | undefined;
-  /** Whether the span of a request has the id of its user. @default false */
+  /** Whether the span of a request contains the id of its user. @default false */
   readonly userId?: boolean | undefined;
 }
 
@@ -27,9 +27,10 @@ const DEFAULTS = { phases: true, statements: true, metrics: true, ids: false, us
 const VERSION = "1.0.0";
 
 /**
- * Spans of requests, operations, their phases, statements, remote calls and workflows, and how long requests take. They go to
- * whatever the process has registered with `@opentelemetry/api`; without the package, the log has a warning and nothing is
- * recorded. Put it last in the list of plugins: then the span of a statement has all that other plugins do about it.
+ * Records spans of requests, operations, hooks, statements, remote calls and workflows, and the duration of requests,
+ * with the SDK that the process has registered with `@opentelemetry/api`. Without that package, a warning is logged and
+ * nothing is recorded. Put this plugin last in the list, so that the span of a statement includes the work of other
+ * plugins.
  * @param options what is recorded
  * @example keelson({ entities, plugins: [telemetry()] })
  */

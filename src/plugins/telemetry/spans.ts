@@ -2,28 +2,28 @@ import type { Attributes, Context, Span, SpanKind } from "@opentelemetry/api";
 import { isKeelsonError } from "../../entity/index.ts";
 import { isPromiseLike, type Logger } from "../../kernel/index.ts";
 
-/** What a span begins with. */
+/** The start of a span. */
 export interface SpanStart {
   readonly name: string;
   readonly kind?: keyof typeof SpanKind;
   readonly attributes?: Attributes;
-  /** @default what is active */
+  /** @default the active context */
   readonly parent?: Context;
 }
 
-/** Spans of this package, through whatever the process has registered with OpenTelemetry. */
+/** Creates Keelson's spans with the SDK that the process has registered with OpenTelemetry. */
 export interface Spans {
   readonly api: OpenTelemetry;
   /**
-   * Runs work within a span that ends with it. A failure is recorded by its code alone, because messages may quote the
+   * Runs work in a span that ends with it. For errors, only the code is recorded, because messages may quote the
    * request.
    */
   within<T>(start: SpanStart, work: (span: Span) => T): T;
-  /** Runs work within a span that the work itself has to end. */
+  /** Runs work in a span that the work must end itself. */
   open<T>(start: SpanStart, work: (span: Span) => T): T;
 }
 
-/** Spans that say where they are from. */
+/** Creates spans of the instrumentation scope `keelson`. */
 export function createSpans(api: OpenTelemetry, version: string): Spans {
   const tracer = api.trace.getTracer("keelson", version);
 
@@ -70,7 +70,7 @@ export function createSpans(api: OpenTelemetry, version: string): Spans {
   return { api, within, open };
 }
 
-/** The code of a Keelson error, the class name of any other error. */
+/** The code of a Keelson error; the class name of other errors. */
 function errorType(error: unknown): string {
   if (isKeelsonError(error)) return error.code;
   return error instanceof Error ? error.constructor.name : typeof error;
@@ -78,13 +78,13 @@ function errorType(error: unknown): string {
 
 const PACKAGE = "@opentelemetry/api";
 
-/** What is used of the optional package. */
+/** The used part of the optional package. */
 export type OpenTelemetry = Pick<
   typeof import("@opentelemetry/api"),
   "context" | "metrics" | "propagation" | "ROOT_CONTEXT" | "SpanKind" | "SpanStatusCode" | "trace" | "ValueType"
 >;
 
-/** The package; undefined, which is said in the log, where it is not installed: an app runs as well without being watched. */
+/** Loads the package. Undefined, with a warning in the log, if it is not installed. */
 export async function loadApi(
   log: Logger,
   load: () => Promise<OpenTelemetry> = () => import("@opentelemetry/api"),

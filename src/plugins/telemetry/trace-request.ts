@@ -3,7 +3,10 @@ import type { Route } from "../../gate/index.ts";
 import { endWith, type KernelRequest, type KernelResponse } from "../../kernel/index.ts";
 import type { OpenTelemetry, Spans } from "./spans.ts";
 
-/** Any other one could be made up, for as many time series (semantic conventions, `http.request.method`). */
+/**
+ * Known methods. Others are recorded as `_OTHER`, to limit the number of time series (semantic conventions,
+ * `http.request.method`).
+ */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "QUERY"]);
 
 const HEADERS: TextMapGetter<KernelRequest["headers"]> = {
@@ -11,21 +14,21 @@ const HEADERS: TextMapGetter<KernelRequest["headers"]> = {
   get: (headers, name) => headers[name.toLowerCase()] as string | string[] | undefined,
 };
 
-/** A request that is under way. */
+/** A request in progress. */
 export interface TracedRequest {
   readonly span: Span;
-  /** Pattern of its path; undefined until a route matches. */
+  /** The pattern of its route; undefined until a route matches. */
   route: string | undefined;
 }
 
-/** The pattern of a route's path, as callers see it. */
+/** The pattern of a route's full path. */
 export function patternOf({ inApi, path }: Route, base: string | undefined, apiPrefix: string): string {
   return (base ?? (inApi ? apiPrefix : "")) + path;
 }
 
 /**
- * Has a request seen as one span, up to the last byte of its answer: of the trace that its headers say, or of what the host has
- * begun already. Neither the path nor the query is in it, but the pattern of the route.
+ * Records a request as one span, up to the last byte of its response. The span belongs to the host's active span, or to
+ * the trace in the request's headers. It contains the pattern of the route, but neither path nor query.
  */
 export async function traceRequest(
   { api, open }: Spans,
@@ -71,7 +74,7 @@ export async function traceRequest(
   });
 }
 
-/** A stream whose steps run in the context it was made in; its reader runs in another one. */
+/** Runs the steps of a stream in the context in which it was created; its reader runs in another one. */
 function readWithin<T>(
   body: AsyncIterable<T>,
   run: (step: () => Promise<IteratorResult<T>>) => Promise<IteratorResult<T>>,
@@ -88,10 +91,10 @@ function readWithin<T>(
   };
 }
 
-/** Notes how long a request took, in seconds. */
+/** Records the duration of a request in seconds. */
 export type MeasureRequest = (seconds: number, attributes: Attributes) => void;
 
-/** Bucket boundaries that the semantic conventions ask for, in seconds. */
+/** Bucket boundaries of the semantic conventions, in seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /** The histogram `http.server.request.duration` of the semantic conventions. */

@@ -11,15 +11,15 @@ import {
 } from "../../gate/index.ts";
 import { ValidationFailedError } from "../../kernel/index.ts";
 
-/** A foreign key whose target must exist for the caller. */
+/** A foreign key whose target must be visible to the caller. */
 export interface Reference {
   readonly column: string;
   readonly target: AnyEntity;
-  /** Whether the column names the owner; one's own id there needs no look-up. */
+  /** Whether the column names the owner. The caller's own id needs no look-up there. */
   readonly isOwner: boolean;
 }
 
-/** Remote records are not ours to check: their services answer when they are joined. */
+/** The references of an entity. Remote ones are left out: their services decide when they are joined. */
 export function referencesOf(model: EntityModel, entity: AnyEntity): Reference[] {
   return Object.values(entity.columns).flatMap(({ name, relation }) => {
     const resolved = relation === undefined ? undefined : model.relation(entity, relation);
@@ -29,8 +29,8 @@ export function referencesOf(model: EntityModel, entity: AnyEntity): Reference[]
 }
 
 /**
- * The references of a write that have to be looked up: those that are set, but not the caller's own id as owner. The
- * system's are left to the database.
+ * The references of a write that need a look-up: those that are set, except the caller's own id as owner. References
+ * that the system writes are left to the database.
  */
 export function referencesToCheck(
   references: readonly Reference[],
@@ -44,9 +44,9 @@ export function referencesToCheck(
 }
 
 /**
- * Checks that referenced records exist for this caller: one that is hidden answers exactly like one that is missing.
- * Sending back what was read is fine all the same: a reference of an update that is already stored, where the caller can
- * read that, is a condition of the statement and no change.
+ * Checks that referenced records exist for this caller. A hidden record gets the same error as a missing one. A
+ * reference of an update that is already stored, and that the caller may read, is accepted: it becomes a condition of
+ * the statement instead of a change.
  * @throws ValidationFailedError
  */
 export async function checkReferences(references: readonly Reference[], operation: Operation): Promise<void> {
@@ -62,18 +62,21 @@ export async function checkReferences(references: readonly Reference[], operatio
   await checkAgainLater(references, operation);
 }
 
-/** A reference that is looked up once more, and the rule that says who sees what it leads to. */
+/** A reference that is checked again, with the rule that decides who sees its target. */
 interface Again {
   readonly reference: Reference;
   readonly rule: Condition;
+  /** Whether the target was visible without the record when an update had locked it. Then it must stay so. */
+  isApart?: boolean;
 }
 
 const later = new WeakMap<Operation, readonly Again[]>();
 
 /**
- * A write may wait for others once its references are checked: for a lock, or for the only writer. Those that only some callers see
- * are checked again in its transaction: after its statement, and where the record itself may decide about them, also when it is
- * locked. What the record brings about by itself is no reason to refuse it, and none to let it pass.
+ * Checks references again in the write's transaction if their visibility depends on rules, because the write may wait
+ * for a lock or the only writer after the first check. They are checked after the statement and, if the record itself
+ * may affect their visibility, also when it is locked. Effects of the record's own change neither refuse nor justify a
+ * reference.
  */
 async function checkAgainLater(references: readonly Reference[], operation: Operation): Promise<void> {
   const { scope, entity, data, kind } = operation;
@@ -89,7 +92,7 @@ async function checkAgainLater(references: readonly Reference[], operation: Oper
   later.set(operation, again);
   if (isAsked) return;
   operation.transactional = true;
-  // The only writer waits no more once it has begun, so the change itself hides nothing from it.
+  // With a single writer, a transaction that has begun does not wait, so one check before the statement is enough.
   if (!scope.driver.capabilities.concurrentTransactions) {
     operation.whenHeld(() => checkAgain(operation, ({ reference }) => isVisible(reference, operation)));
     return;
@@ -108,20 +111,33 @@ async function checkAgain(
   refuseMissing(again.filter((_, index) => !found[index]).map(({ reference }) => reference));
 }
 
-/** Of a locked record: only where the record may decide, since all others are checked after the statement. */
-async function isBefore({ reference, rule }: Again, operation: Operation): Promise<boolean> {
-  return !looksAt(rule, operation.entity) || isVisible(reference, operation);
+/**
+ * Checks a reference when the record is locked, if the record may affect it. Others are checked after the statement.
+ */
+async function isBefore(one: Again, operation: Operation): Promise<boolean> {
+  if (!looksAt(one.rule, operation.entity)) return true;
+  one.isApart = await isVisibleWithout(one, operation, operation.id);
+  return isVisible(one.reference, operation);
 }
 
-/** As it is now, or as it would be without the record. */
-async function isStillVisible({ reference, rule }: Again, operation: Operation): Promise<boolean> {
-  const { scope, entity, kind, data, records } = operation;
-  const { column, target } = reference;
-  const decides = looksAt(rule, entity);
-  if (!(decides && kind === "create") && (await isVisible(reference, operation))) return true;
-  if (!decides) return false;
-  const where = allOf({ id: data[column] }, withoutRecord(rule, entity, records[0]?.id));
-  return (await scope.driver.findOne(target, where, { select: ["id"] })) !== null;
+/**
+ * Whether the target is visible after the statement without the record itself. Its current visibility counts if the record
+ * does not affect it, or if the stored record already made it visible.
+ */
+async function isStillVisible(one: Again, operation: Operation): Promise<boolean> {
+  const { entity, kind, records } = operation;
+  if (!looksAt(one.rule, entity)) return isVisible(one.reference, operation);
+  if (await isVisibleWithout(one, operation, records[0]?.id)) return true;
+  return kind === "update" && one.isApart === false && isVisible(one.reference, operation);
+}
+
+async function isVisibleWithout(
+  { reference, rule }: Again,
+  { scope, entity, data }: Operation,
+  id: unknown,
+): Promise<boolean> {
+  const where = allOf({ id: data[reference.column] }, withoutRecord(rule, entity, id));
+  return (await scope.driver.findOne(reference.target, where, { select: ["id"] })) !== null;
 }
 
 /** @throws ValidationFailedError */
@@ -136,7 +152,7 @@ function isVisible({ column, target }: Reference, { scope, data }: Operation): P
   return findsRecord(scope, { kind: "list", entity: target, query: { where: { id: data[column] } } });
 }
 
-/** Asked as the caller, so that a caller cannot find out by trying what they may not read. */
+/** Checked with the caller's rights, so that the result reveals nothing that the caller may not read. */
 async function isStored({ column }: Reference, { kind, entity, id, scope, data }: Operation): Promise<boolean> {
   if (kind !== "update" || !scope.access.mask(entity).filterable.has(column)) return false;
   return findsRecord(scope, { kind: "read", entity, id, query: { where: { [column]: data[column] } } });

@@ -17,31 +17,31 @@ import {
   type ValidationIssue,
 } from "../../kernel/index.ts";
 
-/** Checks a value that is there, and gives it as it is stored; problems are added to the list. */
+/** Checks a value and returns its stored form. Adds problems to the list. */
 type ValueCheck = (value: unknown, issues: ValidationIssue[]) => unknown;
 
-/** A column that input may fill. */
+/** A column that input may set. */
 export interface InputColumn {
   readonly name: string;
   readonly optional: boolean;
   readonly check: ValueCheck;
-  /** Whether the database has a value for records that are created without one. */
+  /** Whether the database provides a value for records that are created without one. */
   readonly isFilled: boolean;
-  /** The value of a create that does not name the column; absent when there is no default. */
+  /** Makes the value for creates without the column; undefined without a default. */
   readonly makeDefault: (() => unknown) | undefined;
 }
 
-/** The columns of an entity that values are checked for. */
+/** The checked columns of an entity. */
 export interface CheckedColumns {
-  /** Columns that must be filled by the time a record is stored, in order. */
+  /** Columns that a stored record must have, in order. */
   readonly columns: readonly InputColumn[];
-  /** The same by name, and those that only the system sets. */
+  /** The same columns by name, and those that only the system sets. */
   readonly byName: ReadonlyMap<string, InputColumn>;
 }
 
 /**
- * Checks all values and replaces them by what is stored. A create becomes a complete record, with defaults and nulls; an
- * update stays what it is, a set of changes.
+ * Checks all values and replaces them with their stored form. A create becomes a complete record, with defaults and
+ * nulls. An update stays a set of changes.
  * @throws ValidationFailedError naming every problem
  */
 export function checkValues({ columns, byName }: CheckedColumns, operation: Operation): void {
@@ -51,7 +51,7 @@ export function checkValues({ columns, byName }: CheckedColumns, operation: Oper
   if (issues.length > 0) throw new ValidationFailedError(issues.map((issue) => withoutHiddenName(issue, operation)));
 }
 
-/** A required field that the caller may neither read nor write is missing: its name must not be told. */
+/** Hides the name of a missing required field that the caller may neither read nor write. */
 function withoutHiddenName(issue: ValidationIssue, { entity, principal, scope }: Operation): ValidationIssue {
   const name = String(issue.path[0]);
   const { readable, writable } = scope.access.mask(entity);
@@ -59,7 +59,7 @@ function withoutHiddenName(issue: ValidationIssue, { entity, principal, scope }:
   return { path: [], code: issue.code, message: "a required value is missing that you may not set" };
 }
 
-/** Checks values of columns by name and completes them with defaults and nulls; problems are added to the list. */
+/** Checks values by column name and completes them with defaults and nulls. Adds problems to the list. */
 function checkComplete(
   columns: ReadonlyMap<string, InputColumn>,
   data: Record<string, unknown>,
@@ -88,14 +88,14 @@ function checkGiven(
 ): void {
   for (const name of Object.keys(data)) {
     const column = byName.get(name);
-    if (column === undefined) continue; // links, and what other plugins added
+    if (column === undefined) continue; // links, and values that other plugins added
     const value = data[name];
     if (value !== null) data[name] = column.check(value, issues);
     else if (!column.optional) issues.push({ path: [name], ...REQUIRED });
   }
 }
 
-/** Makes a column ready to be checked: its schema is built once, here. */
+/** Compiles the check of a column. Its schema is built here, once. */
 export function compileColumn(column: ColumnDefinition): InputColumn {
   const { name, optional, field } = column;
   const makeDefault = field?.default === undefined ? undefined : () => newDefault(field);
@@ -125,7 +125,7 @@ function compileCheck({ name, kind, field, role }: ColumnDefinition): ValueCheck
   };
 }
 
-/** What is read of a zod issue; `params.code` is the code that Keelson's own checks give an issue. */
+/** The used part of a zod issue. Keelson's own checks set `params.code`. */
 interface SchemaIssue {
   readonly path: readonly PropertyKey[];
   readonly code: string | undefined;
@@ -133,21 +133,21 @@ interface SchemaIssue {
   readonly params?: { readonly code?: string | undefined } | undefined;
 }
 
-/** Strictly `true` passes; one that throws, or answers with a promise, has not passed (spec section 2.3). */
+/** Only strictly `true` passes. A validator that throws or returns a promise fails (spec section 2.3). */
 function passes(validator: FieldValidator, value: unknown): boolean {
   try {
     const answer = validator.test(value as never);
-    if (isPromiseLike(answer)) answer.then(undefined, () => {}); // an unheard rejection would end the process
+    if (isPromiseLike(answer)) answer.then(undefined, () => {}); // an unhandled rejection would end the process
     return answer === true;
   } catch {
     return false;
   }
 }
 
-/** A body full of nonsense is not worth a report on every key. */
+/** The most unknown keys that are reported for one body. */
 export const MAX_UNKNOWN = 20;
 
-/** What other plugins check values with. */
+/** The service with which other plugins check values. */
 export const fieldChecks: FieldChecks = Object.freeze({ compile: compileFields });
 
 function compileFields(fields: Readonly<Record<string, FieldDefinition>>): FieldReader {

@@ -19,19 +19,18 @@ import {
 import { getLogger, type Logger, safeLogger, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
 
 /**
- * Runs predicates over the whole record: on create over what will be stored, on update over the stored record with the
- * changes in it. Stored columns that a predicate looked at must still be so when the statement runs; of two updates that
- * would break a rule together, the second is validated again. The record they see cannot be changed.
- * @throws ValidationFailedError with one issue per predicate that is not strictly true
+ * Runs validators on the whole record: on create on the record that will be stored, on update on the stored record with
+ * its changes. Stored columns that a validator read must be unchanged when the statement runs. Of two concurrent
+ * updates that together would break a rule, the second is validated again. Validators get a frozen record.
+ * @throws ValidationFailedError with one issue per validator that does not return strictly `true`
  */
-
 export async function checkCrossFields(
   validators: readonly CrossFieldValidator[],
   operation: Operation,
 ): Promise<void> {
   const { entity, data, kind, principal, scope } = operation;
   const existing = kind === "update" ? await storedRecord(operation) : {};
-  if (existing === null) return; // there is nothing this caller may change; the statement says so
+  if (existing === null) return; // there is no record that this caller may change; the statement reports it
   const seen = observe(entity, changedRecord(entity, existing, data));
   const issues = await findIssues({
     entity,
@@ -49,28 +48,29 @@ export async function checkCrossFields(
   if (kind === "update") expectUnchanged(operation, seen, data);
 }
 
-/** A predicate over a record: those of entities (`post.validators`), or one written down on the spot. */
+/** A validator of a record: from an entity (`post.validators`), or written inline. */
 export type CrossFieldCheck = Pick<CrossFieldValidator, "test" | "message"> &
   Partial<Pick<CrossFieldValidator, "fields" | "operations">>;
 
-/** What the validators of an entity are told. */
+/** Options for validators of an entity. */
 export interface CrossFieldsOptions {
-  /** The record as it is stored; needed for an update. */
+  /** The stored record; needed for an update. */
   readonly existing?: object | null | undefined;
-  /** Who writes. @default null */
+  /** The user who writes. @default null */
   readonly user?: unknown;
 }
 
 /**
- * Checks a record by predicates over several fields. `(data, validators)` asks all of them about the record as it is
- * given; `(data, entity, operation, options)` asks those of an entity that are for the operation, on update about
- * `existing` with the data in it.
+ * Checks a record with validators over several fields. `(data, validators)` runs all validators on the given record.
+ * `(data, entity, operation, options)` runs the entity's validators for the operation; on update, they get `existing`
+ * with the data merged into it.
  *
- * The answer is a list of issues, empty when all is well. A predicate passes when it returns strictly `true`, at once or
- * as a promise; one that throws, or changes the record, has failed. An issue stands at the first of the validator's
- * `fields`; of an entity's fields only where everybody may know of it, or the data mentions it. Specification section 1.1.
+ * Returns a list of issues, which is empty for a valid record. A validator passes if it returns strictly `true`,
+ * directly or as a promise. It fails if it throws or tries to change the record. An issue names the first of the
+ * validator's `fields`; for an entity, only if all callers may know of the field or the data contains it. Specification
+ * section 1.1.
  *
- * @throws ConfigurationError for an update without `existing`, and for data that is no record
+ * @throws ConfigurationError for an update without `existing`, and for data that is not a record
  * @example
  * const issues = await validateCrossFields(body, post, "update", { existing, user });
  * if (issues.length > 0) throw validationError(issues);
@@ -112,20 +112,20 @@ export async function validateCrossFields(
   });
 }
 
-/** Half a record would be judged as a whole one. */
+/** The existing record. It is required, because otherwise a partial record would be validated as a complete one. */
 function existingRecord(existing: object | null | undefined): Row {
   if (existing !== null && existing !== undefined) return existing as Row;
   throw new ConfigurationError("validateCrossFields needs { existing } for an update: the record as it is stored");
 }
 
-/** Whether everybody may know of a field, because everybody may read it, or write it. */
+/** Whether all callers may know of a field, because they may read or write it. */
 function isOpen(entity: AnyEntity, name: string): boolean {
   const { readable, writable } = baseMask(entity);
   const field = Object.hasOwn(entity.fields, name) ? entity.fields[name] : undefined;
   return (readable.has(name) && field?.readable === undefined) || (writable.has(name) && field?.writable === undefined);
 }
 
-/** Code that passes a property without a value means nothing by it. */
+/** Removes undefined properties: code that passes them does not mean to set them. */
 function withoutUndefined(data: object): Row {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
 }
@@ -137,17 +137,20 @@ function isList(subject: readonly CrossFieldCheck[] | EntityLike): subject is re
 interface Check {
   readonly entity: AnyEntity | undefined;
   readonly checks: readonly CrossFieldCheck[];
-  /** It cannot be changed. */
+  /** The frozen record. */
   readonly record: Row;
-  /** @default each validator's own, "create" where it has both */
+  /** @default the validator's own operation; "create" if it has both */
   readonly operation?: CrossFieldContext["operation"];
   readonly user: unknown;
   readonly log: Logger;
-  /** Whether an issue may stand at a field. @default at any */
+  /** Whether an issue may name a field. @default always */
   readonly mayName?: (field: string) => boolean;
 }
 
-/** An issue for each predicate that is not strictly true, at the first of its fields if that may be named. */
+/**
+ * Returns an issue for each validator that does not return strictly `true`, with the first of its fields if it may be
+ * named.
+ */
 async function findIssues({
   checks,
   record,
@@ -167,7 +170,10 @@ async function findIssues({
   return issues;
 }
 
-/** Whether a record passes a predicate: strictly `true`, at once or as a promise. One that throws has failed, and is logged. */
+/**
+ * Whether a record passes a validator: strictly `true`, directly or as a promise. A validator that throws fails, and is
+ * logged.
+ */
 async function passesCrossField(
   { test, message }: CrossFieldCheck,
   record: Row,
@@ -189,8 +195,8 @@ async function passesCrossField(
 }
 
 /**
- * The stored record with changes in it, as validators see it. Omitted fields are taken over by name, because spreading
- * leaves them behind; stored passwords are not, because they are hashes, which no validator can mean.
+ * The stored record with its changes, as validators see it. Omitted fields are copied by name, because spreading leaves
+ * them out. Stored passwords are left out, because validators have no use for hashes.
  */
 function changedRecord(entity: AnyEntity, existing: Readonly<Row>, changes: Readonly<Row>): Row {
   const record: Row = { ...existing };

@@ -1,4 +1,4 @@
-// Adds what may be written: values checked by the field's kind, defaults, cross-field validators, references that exist.
+// Checks input: values by the field's kind, defaults, cross-field validators, and references that must exist.
 // Specification sections 2.2, 2.3 and 4.1.
 import type { AnyEntity } from "../../entity/index.ts";
 import { createPlugin, FieldChecks, type Operation, type OperationKind, type Plugin } from "../../gate/index.ts";
@@ -10,10 +10,10 @@ import { compileInputPlan, type InputPlan, normalizeInput } from "./input-plan.t
 
 export { validateCrossFields } from "./cross-fields.ts";
 
-// Hooks: operation:normalize (what of a body counts), operation:validate (whether it is right); create and update.
+// Hooks: operation:normalize (selects the input that counts), operation:validate (checks it); on create and update.
 // No options.
 
-/** Validation of input: without it, whatever callers send goes to the driver. */
+/** Validates input. Without it, input goes to the driver unchecked. */
 export function validation(): Plugin {
   return createPlugin({
     id: "validation",
@@ -35,14 +35,14 @@ function isWrite(kind: OperationKind): kind is "create" | "update" {
   return kind === "create" || kind === "update";
 }
 
-/** Values first; what needs the database, or waiting, only when they are right. */
+/** Checks values first; checks that need the database, or may wait, only run if the values are valid. */
 function validate(plan: InputPlan, operation: Operation): void | Promise<void> {
   refuseNested(plan, operation);
   checkValues(plan, operation);
   const references = referencesToCheck(plan.references, operation);
   const validators = plan.validators[operation.kind as "create" | "update"];
   if (references.length === 0 && validators.length === 0) return;
-  // Validators see the record as it will be; who sees a referenced record may be up to those that are changed.
+  // Validators see each record with its changes, and the changed record may decide who sees a referenced one.
   if (operation.ids !== undefined) {
     operation.apart = true;
     return;
@@ -50,7 +50,7 @@ function validate(plan: InputPlan, operation: Operation): void | Promise<void> {
   return validateFurther(references, validators, operation);
 }
 
-/** Refuses nested writes that no plugin has taken. @throws ValidationFailedError */
+/** Refuses nested writes that no plugin has handled. @throws ValidationFailedError */
 function refuseNested({ relations }: InputPlan, { data }: Operation): void {
   for (const name of relations)
     if (data[name] !== undefined) throw new ValidationFailedError({ [name]: "is a relation and cannot be written" });

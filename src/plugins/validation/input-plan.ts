@@ -18,13 +18,13 @@ import {
 import { type Reference, referencesOf } from "./check-references.ts";
 import { type CheckedColumns, compileColumn, type InputColumn, MAX_UNKNOWN } from "./check-values.ts";
 
-/** What a key of a body means. */
+/** The meaning of a key in a body. */
 type InputKey =
-  /** A column of the entity's own. */
+  /** A column of the entity. */
   | { readonly kind: "column"; readonly isReadonly: boolean; readonly isComputed: boolean }
   /** The record's id: ignored, unless it contradicts the path. */
   | { readonly kind: "id" }
-  /** A column the framework keeps; the system may say what is in it on create. */
+  /** A column that Keelson maintains. The system may set it on create. */
   | { readonly kind: "kept" }
   | {
       readonly kind: "relation";
@@ -32,21 +32,21 @@ type InputKey =
       readonly foreignKey: string | undefined;
       readonly isRemote: boolean;
     }
-  /** `<relation>Ids` of a manyToMany relation: passed on untouched, and checked by the code that writes links. */
+  /** `<relation>Ids` of a manyToMany relation: passed on unchanged, and checked by the code that writes links. */
   | { readonly kind: "links" };
 
-/** Everything validation knows about an entity, worked out once. */
+/** The validation of an entity, compiled once. */
 export interface InputPlan extends CheckedColumns {
   readonly keys: ReadonlyMap<string, InputKey>;
   readonly references: readonly Reference[];
-  /** Names under which data has nested writes until a plugin takes them. */
+  /** Names of relations, under which data may contain nested writes until a plugin handles them. */
   readonly relations: readonly string[];
   readonly validators: Readonly<Record<"create" | "update", readonly CrossFieldValidator[]>>;
 }
 
 /**
  * Compiles an entity for validation.
- * @param problem takes a sentence for the start-up report
+ * @param problem adds a sentence to the start-up report
  */
 export function compileInputPlan(
   model: EntityModel,
@@ -81,7 +81,8 @@ function keysOf(entity: AnyEntity): ReadonlyMap<string, InputKey> {
     keys.set(name, { kind: "relation", type, foreignKey, isRemote: remote !== undefined });
     if (type === "manyToMany") keys.set(`${name}Ids`, { kind: "links" });
   }
-  for (const column of Object.values(entity.columns)) if (column.of === undefined) keys.set(column.name, keyOf(column)); // callers do not know of what is made of others
+  // Derived columns are internal.
+  for (const column of Object.values(entity.columns)) if (column.of === undefined) keys.set(column.name, keyOf(column));
   return keys;
 }
 
@@ -101,7 +102,7 @@ function keyOf({ role, field }: ColumnDefinition): InputKey {
   }
 }
 
-/** A literal default that its own field refuses would fail every create. */
+/** Reports literal defaults that their own field refuses, because they would fail every create. */
 function checkDefaults(entity: AnyEntity, columns: readonly InputColumn[], problem: (sentence: string) => void): void {
   for (const { name, check, optional } of columns) {
     const given = entity.fields[name]?.default;
@@ -112,13 +113,13 @@ function checkDefaults(entity: AnyEntity, columns: readonly InputColumn[], probl
   }
 }
 
-/** Names that mean something to JavaScript objects; no field can be called so. */
+/** Names with a special meaning in JavaScript objects; no field can have them. */
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
- * Keeps of a body what the caller may write: read-only names and related records are left out, fields
- * the caller may read and not write are left out and named, unknown names are refused. A field the caller may neither read
- * nor write is an unknown name.
+ * Reduces a body to the values that the caller may write. Read-only names and related records are left out. Fields that
+ * the caller may read but not write are left out, and their names are added to `ignored`. Unknown names are refused,
+ * including fields that the caller may neither read nor write.
  * @throws BadRequestError, ValidationFailedError
  */
 export function normalizeInput(plan: InputPlan, operation: Operation): void {
@@ -132,7 +133,7 @@ export function normalizeInput(plan: InputPlan, operation: Operation): void {
   for (const name of Object.keys(data)) {
     if (FORBIDDEN.has(name)) throw new BadRequestError(`"${name}" cannot be the name of a field`);
     const value = data[name];
-    if (value === undefined) continue; // code that passes a property without a value means nothing by it
+    if (value === undefined) continue; // code that passes an undefined property does not mean to set it
     const found = plan.keys.get(name);
     const key = found === undefined || isSystem || isShown(found, name, mask) ? found : undefined;
     switch (key?.kind) {
@@ -167,14 +168,17 @@ export function normalizeInput(plan: InputPlan, operation: Operation): void {
   operation.data = kept;
 }
 
-/** Whether a caller may know of a key: its column may be read or written. Lists of related records have none here. */
+/**
+ * Whether a caller may know of a key, because its column may be read or written. Lists of related records have no
+ * column here.
+ */
 function isShown(key: InputKey, name: string, { readable, writable }: FieldMask): boolean {
   if (key.kind === "id" || key.kind === "links") return true;
   const column = key.kind === "relation" ? key.foreignKey : name;
   return column === undefined || readable.has(column) || writable.has(column);
 }
 
-/** Suggests what the caller may write, so that a guess never meets a hidden name. */
+/** Only suggests names that the caller may write, so that a guess never reveals a hidden name. */
 function unknownKey({ keys }: InputPlan, name: string, writable: ReadonlySet<string>): ValidationIssue {
   const links = [...keys].filter(([, { kind }]) => kind === "links").map(([link]) => link);
   const near = nearest(name, [...writable, ...links]);
@@ -183,8 +187,8 @@ function unknownKey({ keys }: InputPlan, name: string, writable: ReadonlySet<str
 }
 
 /**
- * A related record as `include` returned it may come back and is ignored; nothing else can be written through a
- * relation. Where the record and its key are both given and disagree, it is unclear which is meant.
+ * Ignores related records as `include` returns them, so that they can be sent back. Refuses other values of a relation,
+ * and a record that contradicts the foreign key.
  */
 function checkRelation(
   { type, foreignKey }: InputKey & { kind: "relation" },
@@ -210,13 +214,13 @@ function isRecord(value: unknown): boolean {
   return isPlainObject(value) && Object.hasOwn(value, "id") && typeof idText(value.id) === "string";
 }
 
-/** Whether a value may stay: what an id consists of never changes. */
+/** Whether a value may be written. Parts of an id never change. */
 function isSamePart(operation: Operation, name: string, value: unknown, issues: ValidationIssue[]): boolean {
   const { columns } = operation.entity;
   const { parts = [] } = columns.id as ColumnDefinition;
   const index = parts.findIndex((part) => part.name === name);
   if (index < 0) return true;
-  const { id } = operation; // an operation on several records has to look at each then
+  const { id } = operation; // undefined for several records, which must then be checked one by one
   const own = id === undefined ? undefined : idParts(parts, id);
   const { kind } = columns[name] as ColumnDefinition;
   const read = typeof value === "string" ? kind.parse(value) : kind.convert?.(value);
@@ -226,7 +230,7 @@ function isSamePart(operation: Operation, name: string, value: unknown, issues: 
   return false;
 }
 
-/** Ids of whole numbers are numbers on the wire. */
+/** Ids that are whole numbers are sent as JSON numbers. */
 function idText(id: unknown): unknown {
   return typeof id === "number" ? String(id) : id;
 }

@@ -18,18 +18,18 @@ import {
   Reply,
 } from "../../kernel/index.ts";
 
-/** The value of an `If-Match` or an `If-None-Match`: any record, or one with one of these tags. */
+/** The value of `If-Match` or `If-None-Match`: any record, or one with one of these tags. */
 type Tags = "any" | readonly Tag[];
 
-/** An entity tag; `opaque` is what is between its quotation marks. */
+/** An entity tag. `opaque` is the text between its quotation marks. */
 interface Tag {
   readonly opaque: string;
   readonly weak: boolean;
 }
 
-/** More than any client has copies of one record. */
+/** The most tags in one header. */
 const MOST_TAGS = 100;
-/** One element of a list, which may be empty, and the comma after it. Sticky: one after the other, and linear. */
+/** One element of a list, which may be empty, with the comma after it. Sticky, so that parsing is linear. */
 const ELEMENT = /[ \t]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/y;
 
 /**
@@ -60,39 +60,39 @@ function tagsOf(text: string): readonly Tag[] | undefined {
   return tags;
 }
 
-/** A version, alone or before a digest; records that were there before may have begun with 0, or below. */
+/** A version, alone or before a digest. Records from before versioning may have started with 0 or a negative number. */
 const VERSION = /^(0|-?[1-9]\d{0,9})(?:\.[\w-]+)?$/;
 
 /**
- * What is between the quotation marks of an answer's tag: the record's version, and a digest of the very bytes. A strong
- * tag identifies bytes (RFC 9110, section 8.8.1), which also depend on related records, selected fields and the caller.
+ * The text of a response's ETag: the record's version and a digest of the exact bytes. A strong tag identifies bytes
+ * (RFC 9110, section 8.8.1), which also depend on related records, selected fields and the caller.
  */
 function tagOf(version: number, text: string): string {
   return `${version}.${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 }
 
-/** The version that a tag is about; undefined for tags that Keelson did not make. */
+/** The version in a tag; undefined for tags that Keelson did not create. */
 function versionOf(opaque: string): number | undefined {
   const found = VERSION.exec(opaque);
   if (found === null) return undefined;
   const version = Number(found[1]);
-  return (version | 0) === version ? version : undefined; // int32, as the column is
+  return (version | 0) === version ? version : undefined; // int32, like the column
 }
 
 const ANY_RECORD: Where = Object.freeze({});
-/** A condition that no record meets. */
+/** A condition that no record satisfies. */
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 
-/** Whether a request asks anything of the record that it is about. */
+/** Whether a request has a precondition on its record. */
 function asksOfRecord({ headers }: KernelRequest): boolean {
   return headers["if-match"] !== undefined || headers["if-none-match"] !== undefined;
 }
 
 /**
- * What a request that is no plain read asks of its record. What counts is the version, whatever of the record the tag's
- * answer showed. Records without versions have no tags, and neither have any for callers whose mask hides the version: none
- * matches, rather than any (RFC 9110, section 13.1.1).
- * @throws BadRequestError for headers that cannot be read
+ * The precondition of a request that is not a plain read. Only the version in a tag counts, independent of the response
+ * for which the tag was made. Records without versions have no tags, and neither do records whose version is hidden
+ * from the caller: `If-Match` with a tag then never matches (RFC 9110, section 13.1.1).
+ * @throws BadRequestError for invalid headers
  */
 function askedOfRecord({ request, scope }: Pick<RouteContext, "request" | "scope">, entity: AnyEntity): Where {
   const { readable, filterable } = scope.access.mask(entity);
@@ -107,7 +107,7 @@ function askedOfRecord({ request, scope }: Pick<RouteContext, "request" | "scope
 
 function matching(tags: ReturnType<typeof readTags>, hasTags: boolean): Where {
   if (tags === undefined || tags === "any") return ANY_RECORD;
-  // A weak tag says that something like it was there, not that it still is (RFC 9110, section 8.8.3.2).
+  // Weak tags do not count for `If-Match`, which needs a strong comparison (RFC 9110, section 8.8.3.2).
   return hasTags ? { version: { in: versionsOf(tags.filter(({ weak }) => !weak)) } } : NO_RECORD;
 }
 
@@ -123,7 +123,7 @@ function versionsOf(tags: readonly Tag[]): readonly number[] {
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** What requests ask of the records that they are about. */
+/** Creates the service for preconditions of requests. */
 export function createRequestConditions(): RequestConditions {
   return Object.freeze<RequestConditions>({
     expect(context) {
@@ -151,7 +151,7 @@ export function createRequestConditions(): RequestConditions {
   });
 }
 
-/** Whether a request leaves out the `If-Match` that its entity requires. */
+/** Whether a request lacks the `If-Match` that its entity requires. */
 function lacks({ headers }: KernelRequest, { versioned }: AnyEntity): boolean {
   return versioned?.required === true && headers["if-match"] === undefined;
 }
@@ -161,7 +161,7 @@ function refusalOf({ name, versioned }: AnyEntity, isMissing: boolean): Error {
   return new PreconditionFailedError(versioned === undefined ? `Records of ${name} have no versions` : undefined);
 }
 
-/** Who may not read the record is told the same whatever its version is. */
+/** Checks the precondition. Callers who may not read the record get the same error for every version. */
 async function assertThere(context: RouteContext, entity: AnyEntity): Promise<void> {
   const { id } = context.params;
   try {

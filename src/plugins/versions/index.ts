@@ -1,5 +1,5 @@
-// versions: optimistic concurrency of entities that are `.versioned()`. Answers with one record carry an ETag, and
-// `If-Match` and `If-None-Match` are kept.
+// versions: optimistic concurrency for `.versioned()` entities. Responses with one record carry an ETag, and `If-Match`
+// and `If-None-Match` are checked.
 import {
   createPlugin,
   type ParameterDescription,
@@ -13,9 +13,9 @@ import { createRequestConditions } from "./create-request-conditions.ts";
 
 // No hooks, no options. Drivers count the versions.
 
-/** Service: a {@link RequestConditions}, for surfaces that answer with one record, or change it. */
+/** Service: a {@link RequestConditions}, for routes that return or change one record. */
 
-/** Versions of records as ETags, and what requests ask of them. */
+/** Adds versions of records as ETags, and preconditions of requests. */
 export function versions(): Plugin {
   return createPlugin({
     id: "versions",
@@ -26,13 +26,13 @@ export function versions(): Plugin {
       provide(RequestConditions, () => conditions);
     },
     start({ tryUse }) {
-      // Another plugin keeps the notes, and need not be there.
+      // Adds notes to the documentation, if the plugin for it is present.
       tryUse(RouteNotes)?.add(noteOf);
     },
   });
 }
 
-/** What documentation says about the conditions of a route. Without versions they cannot hold, which the documentation says. */
+/** The documentation of a route's preconditions. Without versions, `If-Match` always fails, so 412 is documented. */
 function noteOf({
   entity,
   path,

@@ -14,7 +14,7 @@ import { BadRequestError, Reply } from "../../kernel/index.ts";
 import { RUN, runReport } from "./engine/stored-run.ts";
 import { REPORT, STATUSES } from "./report-schema.ts";
 
-/** The last begun first. */
+/** The most recent run first. */
 const ORDER: readonly SortKey[] = [
   { field: "startedAt", direction: "desc" },
   { field: "id", direction: "desc" },
@@ -22,8 +22,8 @@ const ORDER: readonly SortKey[] = [
 const COLUMNS = ["id", "name", "status", "startedAt", "updatedAt", "userId", "failedStep", "error"];
 
 /**
- * `GET /workflow-runs`: the runs that work for the user, and all runs for administrators, page by page. Results and steps are in
- * the report of one run.
+ * `GET /workflow-runs` lists the runs of the user, or all runs for administrators, page by page. The report of a single
+ * run has its result and steps.
  */
 export function addListRoute({ entities, routes }: PluginContext): void {
   const entity = entities.get(RUN) as AnyEntity;
@@ -78,7 +78,7 @@ interface ListQuery {
   readonly limit: number;
 }
 
-/** @throws BadRequestError naming what is wrong */
+/** @throws BadRequestError naming the invalid parameter */
 function readQuery(query: URLSearchParams, { app }: OperationScope): ListQuery {
   const { pageSize, maxPageSize } = app.limits;
   const unknown = [...query.keys()].find((name) => !PARAMETERS.some((one) => one.name === name));
@@ -104,7 +104,7 @@ const PARAMETERS = [
   { name: "_after", schema: TEXT, description: "The `X-Next-Cursor` of the page before." },
 ] as const;
 
-/** What documentation says about the list. */
+/** The list's documentation. */
 function describeList(): RouteDescription {
   return {
     operationId: "listWorkflowRuns",

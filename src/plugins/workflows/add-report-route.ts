@@ -16,7 +16,7 @@ import { readableOnly } from "./readable-only.ts";
 import type { OutputFields } from "./register-workflows.ts";
 import { REPORT } from "./report-schema.ts";
 
-/** What documentation says about the report of a run. */
+/** The documentation of a run's report. */
 function describeReport(): RouteDescription {
   return {
     operationId: "readWorkflowRun",
@@ -26,7 +26,7 @@ function describeReport(): RouteDescription {
 }
 
 /**
- * `GET /workflow-runs/:id`, for the user the run works for and for administrators; for others there is no such run.
+ * `GET /workflow-runs/:id`, for the user of the run and for administrators. Other callers get 404.
  * @param outputs the outputs that actions declare, by name of their workflow
  */
 export function addReportRoute(
@@ -36,7 +36,7 @@ export function addReportRoute(
 ): void {
   const readers = new Map<string, FieldReader>();
 
-  /** The declared fields of a result; undefined when it is not what was declared. */
+  /** The declared fields of a result; undefined when the result does not match the declaration. */
   function declared({ id, name }: RunReport, shown: unknown): unknown {
     const fields = outputs.get(name);
     if (fields === undefined) return shown;

@@ -29,16 +29,17 @@ import { runSaga } from "./saga/run-saga.ts";
 import { memoryJournal, newState, type SagaRuntime, type StepEnvironment } from "./saga/saga-runtime.ts";
 
 /**
- * Runs a workflow in this process and memory: a failure is taken back, a crash of the process is not. For runs that survive
- * one, see `runWorkflow`.
+ * Runs a workflow in the memory of this process. A failure is compensated, a crash of the process is not: use
+ * `runWorkflow` for runs that survive one.
  *
- * With a handler's context, or with `resolve` of an app, entity steps are operations of the caller: rules, validation and
- * field security apply. With a driver alone there are no rules to ask: entity steps then need a driver that protects fields
- * (`createEnhancedDriver`), or a definition without rules and protected fields.
+ * With a handler's context, or with `resolve` of an app, entity steps are operations of the caller: rules, validation
+ * and field security apply. With only a driver there are no rules. Entity steps then need a driver that protects fields
+ * (`createEnhancedDriver`), or entities without rules and protected fields.
  * @param workflow steps, or a definition
  * @param options a handler's context, or input, driver, services and user
- * @returns how it ended; a step that fails is no exception
- * @throws ConfigurationError for a `scope` of an app without the plugin "workflows", and for another driver than the scope's
+ * @returns the outcome; a failed step does not throw
+ * @throws ConfigurationError for a `scope` of an app without the plugin "workflows", and for a driver other than the
+ * scope's
  * @example
  * const { success, results, error } = await executeWorkflow([reserve, charge, ship], { resolve: api.resolve, user, input })
  */
@@ -93,7 +94,7 @@ function missingService<T>(service: string): T {
   throw new ConfigurationError(`Service "${service}" not found: the workflow was given no \`resolve\``);
 }
 
-/** Complains only when it is used: many steps never touch a driver. */
+/** Fails only when it is used: many steps never use a driver. */
 function missingDriver(): Driver {
   return new Proxy({} as Driver, {
     get(): never {
@@ -102,51 +103,57 @@ function missingDriver(): Driver {
   });
 }
 
-/** What a workflow runs with: the context of a handler, an app's `resolve` together with a user, or a driver. */
+/** Options of a run: the context of a handler, an app's `resolve` with a user, or a driver. */
 export interface ExecuteOptions {
   readonly input?: unknown;
-  /** What `data` begins with, besides what the workflow says. */
+  /** Initial `data`, in addition to the workflow's own. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   /** The scope of a handler's context: its caller, its driver and its transaction. @default none */
   readonly scope?: OperationScope | undefined;
-  /** With a `scope`, only its own; in an app it is ignored. @default none: entity steps, and steps that use a driver, fail */
+  /**
+   * With a `scope`, only its own driver is allowed; with an app, it is ignored. @default none: entity steps, and steps
+   * that use a driver, fail
+   */
   readonly driver?: Driver | undefined;
-  /** On whose behalf, where there is no `scope`. @default null, the anonymous caller */
+  /** The user for whom it runs, when there is no `scope`. @default null, the anonymous caller */
   readonly user?: User | null | undefined;
-  /** In an app: runs with the system's rights, so without rules. @default false */
+  /** In an app: runs with the system's rights, and so without rules. @default false */
   readonly asSystem?: boolean | undefined;
-  /** Services. That of an app also makes the workflow run in this app. @default there are no services */
+  /** Resolves services. With an app's own `resolve`, the workflow runs in this app. @default there are no services */
   readonly resolve?: (<T = unknown>(service: string) => T) | undefined;
-  /** Gives the run up: the step that runs is waited for no longer, and what was done is taken back. */
+  /** Gives up the run: the running step is abandoned, and completed steps are compensated. */
   readonly signal?: AbortSignal | undefined;
   /** @default the app's logger, or the process-wide one */
   readonly log?: Logger | undefined;
 }
 
-/** What `runWorkflow` takes: what `executeWorkflow` takes, and the run's id. */
+/** Options of `runWorkflow`: those of `executeWorkflow`, and the run's id. */
 export interface RunOptions extends Omit<ExecuteOptions, "signal"> {
-  /** The run's id: a second run of the same id is the first one. @default a new one */
+  /** The run's id. A second run with the same id attaches to the first. @default a new id */
   readonly runId?: string | undefined;
 }
 
-/** Name of the service that runs workflows of an app. */
+/** Name of the service that runs an app's workflows. */
 export const ENGINE_SERVICE = "workflows.engine";
 
-/** The service `workflows.engine`: what `runWorkflow` and `executeWorkflow` use of an app. */
+/** The service `workflows.engine`, which `runWorkflow` and `executeWorkflow` use. */
 export interface AppWorkflows {
-  /** Begins a run on the app's engine. */
+  /** Starts a run on the app's engine. */
   begin(workflow: WorkflowDefinition, options: RunOptions): Promise<RunHandle>;
-  /** Runs a workflow in this process: in the scope of the options, or in one of its own. */
+  /** Runs a workflow in this process, in the scope of the options or in its own. */
   execute(workflow: WorkflowDefinition, options: ExecuteOptions): Promise<WorkflowResult>;
 }
 
-/** The service's implementation, and the engine of workflows that a journal could not find again. */
+/**
+ * The service's implementation. It runs workflows without a name in memory, because a journal could not find them
+ * again.
+ */
 export interface LocalWorkflows extends AppWorkflows {
   start(host: EngineHost): void;
   stop(): Promise<void>;
 }
 
-/** @param engine of workflows that the app knows by name */
+/** @param engine runs the workflows that the app knows by name */
 export function createAppWorkflows(engine: WorkflowEngine, limits: Limits): LocalWorkflows {
   const local = memoryEngine();
   let host: EngineHost | undefined;
@@ -159,7 +166,7 @@ export function createAppWorkflows(engine: WorkflowEngine, limits: Limits): Loca
       const { workflows } = started();
       if (runId !== undefined && !isUserId(runId, limits))
         throw new BadRequestError(`A runId is a text of 1 to ${limits.idLength} characters`);
-      // A list of steps has no name by which a run could be taken up after a restart.
+      // A list of steps has no name by which a run could be resumed after a restart.
       const isList = workflow.name === UNNAMED && workflows.get(UNNAMED) !== workflow;
       const caller = asSystem === true ? "system" : callerOf(scope, user);
       return (isList ? local : engine).run({ workflow, caller, input, data, runId });
@@ -179,14 +186,14 @@ export function createAppWorkflows(engine: WorkflowEngine, limits: Limits): Loca
     },
     start(given) {
       host = given;
-      void local.start(given); // in memory: nothing to wait for
+      void local.start(given); // the memory engine starts synchronously
     },
     stop: () => local.stop(),
   };
 }
 
 /**
- * The app that a workflow is to run in, if any.
+ * The app in which a workflow runs, if any.
  * @throws ConfigurationError for a scope of an app without the plugin "workflows"
  */
 function appOf({ scope, resolve }: ExecuteOptions): AppWorkflows | undefined {
@@ -198,12 +205,13 @@ function appOf({ scope, resolve }: ExecuteOptions): AppWorkflows | undefined {
     const found = resolve?.<Partial<AppWorkflows> | undefined>(ENGINE_SERVICE);
     return typeof found?.execute === "function" ? (found as AppWorkflows) : undefined;
   } catch {
-    return undefined; // services of something other than an app
+    return undefined; // the services are not an app's
   }
 }
 
 /**
- * The steps write through the scope, so another driver would be left out: a transaction's would wait for them, and they for it.
+ * Refuses a driver other than the scope's. Steps write through the scope: if the driver were another transaction's,
+ * each would wait for the other.
  * @throws ConfigurationError
  */
 function refuseOtherDriver({ scope, driver }: ExecuteOptions): void {
@@ -214,20 +222,20 @@ function refuseOtherDriver({ scope, driver }: ExecuteOptions): void {
   );
 }
 
-/** On whose behalf a scope works. */
+/** The caller of a scope. */
 export function callerOf(scope: OperationScope | undefined, user: User | null): Caller {
   if (scope === undefined) return user;
   return scope.principal.kind === "system" ? "system" : scope.principal.user;
 }
 
 /**
- * Runs a workflow on the app's engine: with a journal, the run continues after a crash. A list of steps has no name to
- * be found by, so it runs in memory. Without an app this is `executeWorkflow`.
+ * Runs a workflow on the app's engine. With a journal, the run continues after a crash. A list of steps has no name to
+ * be found by, so it runs in memory. Without an app, this is `executeWorkflow`.
  * @param context the context of a handler, or `{ resolve: api.resolve, user, input }`
- * @returns how it ended; a step that fails does not throw
- * @throws ConfigurationError within a transaction, and for a named workflow that the app could not find again after a restart;
- *   BadRequestError for an invalid `runId`; ConflictError for one that is taken; UnavailableError when the run goes on
- *   elsewhere, or later
+ * @returns the outcome; a failed step does not throw
+ * @throws ConfigurationError within a transaction, and for a named workflow that the app could not find again after a
+ * restart; BadRequestError for an invalid `runId`; ConflictError for a `runId` that is taken; UnavailableError when the
+ * run continues in another process, or later
  */
 export async function runWorkflow(workflow: WorkflowLike, context: RunOptions): Promise<WorkflowResult> {
   const { scope } = context;
@@ -241,7 +249,8 @@ export async function runWorkflow(workflow: WorkflowLike, context: RunOptions): 
 }
 
 /**
- * A run has transactions of its own: begun within one, it would wait for what that one holds, and stay when that rolls back.
+ * Refuses to start a run within a transaction. A run has its own transactions: it would wait for the locks of the outer
+ * one, and would not roll back with it.
  * @throws ConfigurationError
  */
 export function refuseInTransaction(workflow: string, scope: OperationScope | undefined): void {

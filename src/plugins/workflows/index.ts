@@ -1,4 +1,5 @@
-// Adds workflows: steps in order, taken back in reverse when one fails, in memory or with a journal that survives the process.
+// Adds workflows: steps in order, compensated in reverse when one fails; in memory, or with a journal that survives a
+// crash.
 // Specification sections 1 (5), 1.1 and 4.3.
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import { createPlugin, type Plugin, schemaFromEntities, WorkflowRunner } from "../../gate/index.ts";
@@ -42,21 +43,22 @@ export { haveWorkflows } from "./register-workflows.ts";
 
 /** Options of `workflows`. */
 export interface WorkflowsOptions {
-  /** Workflows that are run with `runWorkflow`; those of actions need not be listed. @default none */
+  /** Workflows for `runWorkflow`. Workflows of actions need not be listed. @default none */
   readonly workflows?: readonly (WorkflowDefinition | WorkflowBuilder)[] | undefined;
   /**
-   * Whether runs are kept in the app's database, and how. Without a journal a run lives as long as its process.
+   * Whether runs are kept in the app's database, with optional settings. Without a journal, a run ends with its
+   * process.
    * @default false
    */
   readonly journal?: boolean | JournalOptions | undefined;
-  /** Whether the journal encrypts what runs carry; needs `encryption` of the app. @default false */
+  /** Whether the journal encrypts the values of runs; needs the app's `encryption`. @default false */
   readonly encrypted?: boolean | undefined;
   /**
-   * Who a user is by now, by id: asked when a run of theirs is taken up; null takes the run back. Without it they have the
-   * rights they had when it began, as far as plain data says.
+   * Loads the current user by id when one of their runs is resumed; null compensates the run. Without it, the user has
+   * the rights from when the run started, as far as they are stored as plain data.
    */
   readonly userOf?: EngineHost["userOf"];
-  /** Another engine. @default one with a journal, or in memory */
+  /** Another engine. @default the journal or memory engine */
   readonly engine?: WorkflowEngine | undefined;
 }
 
@@ -68,9 +70,9 @@ const KNOWN: Readonly<Record<keyof WorkflowsOptions, true>> = {
   engine: true,
 };
 
-/** Service: a `WorkflowRunner`, for actions. */
+/** Service: a `WorkflowRunner`, which actions use. */
 
-/** Workflows of actions, and of code through `runWorkflow`. */
+/** Runs workflows of actions, and of code through `runWorkflow`. */
 export function workflows(options: WorkflowsOptions = {}): Plugin {
   const { journal = false, encrypted = false, userOf } = options;
   const makeEngine = (): WorkflowEngine =>
@@ -105,7 +107,7 @@ export function workflows(options: WorkflowsOptions = {}): Plugin {
   });
 }
 
-/** Whether what runs carry may come from an encrypted field. */
+/** Whether entities have encrypted fields, whose values runs may carry. */
 function holdEncrypted(entities: readonly AnyEntity[]): boolean {
   return entities.some(({ fields }) => Object.values(fields).some(({ encrypted }) => encrypted !== undefined));
 }
@@ -119,17 +121,20 @@ function runnerOf(
     async run(action, input, data, scope, use) {
       const workflow = known.get(action) as WorkflowDefinition;
       refuseInTransaction(action, scope);
-      const { precondition, shown, idempotencyKey: runId } = scope.state; // a request that is sent again finds the run that it began
+      const { precondition, shown, idempotencyKey: runId } = scope.state; // a repeated request finds its run
       const asked = { workflow, input, data, precondition, shown, runId, use };
       const handle = await engine.run({ ...asked, caller: callerOf(scope, null) });
-      handle.result.catch(() => {}); // a caller that does not wait finds the failure in the log, or looks up the run
+      handle.result.catch(() => {}); // a caller that does not wait finds the failure in the log or in the run's report
       const result = async (): Promise<unknown> => readableOnly(answerOf(workflow, await handle.result), scope);
       return { runId: handle.runId, result, isRemembered };
     },
   };
 }
 
-/** What the last step gave, or what to throw: a Keelson error keeps its status when everything was compensated. */
+/**
+ * The result of the last step.
+ * @throws the error of the run; a Keelson error keeps its status when everything was compensated
+ */
 function answerOf({ steps }: WorkflowDefinition, ended: WorkflowResult): unknown {
   const { success, results, error, failedStep = "", compensatedSteps, status, metadata } = ended;
   if (success) return results[steps.at(-1)?.name as string];

@@ -11,8 +11,8 @@ import {
 import { checkDepth, isWebResponse, Reply } from "../../kernel/index.ts";
 
 /**
- * The result of a run as a caller may read it. Of records that they may not read only the id is left, because a write
- * is not a way to read (docs/adr/0010). Streams and bytes pass unchanged.
+ * The result of a run as a caller may read it. Records that they may not read keep only their id, because a write must
+ * not be a way to read (docs/adr/0010). Streams and bytes pass unchanged.
  */
 export async function readableOnly(value: unknown, scope: OperationScope): Promise<unknown> {
   const records: Row[] = [];
@@ -22,10 +22,10 @@ export async function readableOnly(value: unknown, scope: OperationScope): Promi
 }
 
 /**
- * A value in containers of our own. Code of others (`toJSON`, getters) is asked once: a second time it could give other
- * records than those that were judged.
- * @param records gets the records in it
- * @throws InternalError for what is nested too deeply, or circular
+ * Copies a value into new containers. Foreign code (`toJSON`, getters) is called only once: a second call could return
+ * records other than those that were checked.
+ * @param records receives the records of the value
+ * @throws InternalError for values that are nested too deeply, or circular
  */
 function takeOver(value: unknown, records: Row[], depth: number): unknown {
   if (typeof value !== "object" || value === null || value instanceof Date) return value;
@@ -42,12 +42,12 @@ function takeOver(value: unknown, records: Row[], depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inner(part)]));
 }
 
-/** Whether a body is sent as it is; inside of others such a value is an object like any other. */
+/** Whether a value is sent unchanged as the whole body. Inside another value it is treated as a plain object. */
 function isStreamed(value: object): boolean {
   return isWebResponse(value) || ArrayBuffer.isView(value) || Symbol.asyncIterator in value;
 }
 
-/** A record of the same entity, which hides what it hides. */
+/** Copies a record. The copy belongs to the same entity and hides the same fields. */
 function takeRecord(record: Row, records: Row[], inner: (part: unknown) => unknown): Row {
   const copy: Row = {};
   for (const name of Reflect.ownKeys(record) as string[]) {
@@ -64,9 +64,9 @@ function withhold(record: Row): void {
 }
 
 /**
- * Whether the caller may read a record as it was when a step read it. Where that is no longer known, what a step returned
- * must pass, and the stored record, too. Where the record alone does not tell, its values have to be those that the caller
- * may read now.
+ * Whether the caller may read a record in the state in which a step read it. If that state is no longer known, both the
+ * returned and the stored record must pass. If the record alone does not decide it, its values must equal those that
+ * the caller may read now.
  */
 async function mayRead(scope: OperationScope, record: Row): Promise<boolean> {
   const entity = entityOfRecord(record);
@@ -88,7 +88,7 @@ async function mayRead(scope: OperationScope, record: Row): Promise<boolean> {
   }
 }
 
-/** Whether the caller may read the stored record; also true when it no longer exists. */
+/** Whether the caller may read the stored record; also true if it no longer exists. */
 async function isStillTheirs(scope: OperationScope, entity: AnyEntity, id: string): Promise<boolean> {
   const isOurs = scope.app.model.get(entity.name) !== undefined;
   if (!isOurs || (await findsRecord(scope, { kind: "read", entity, id, query: {} }))) return true;

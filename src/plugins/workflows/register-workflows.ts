@@ -3,12 +3,12 @@ import type { PluginContext } from "../../gate/index.ts";
 import type { StepLike } from "./definition/step.ts";
 import { checkedWorkflow, toWorkflow, type WorkflowDefinition, type WorkflowLike } from "./definition/workflow.ts";
 
-/** What an action declares that it answers. */
+/** The declared output of an action. */
 export type OutputFields = Readonly<Record<string, FieldDefinition>>;
 
 type DeclaredFields = Readonly<Record<string, { readonly definition: FieldDefinition }>>;
 
-/** An action, as far as workflows know. */
+/** The part of an action that workflows use. */
 interface ActionLike {
   readonly workflow?: {
     readonly steps: WorkflowLike;
@@ -17,7 +17,7 @@ interface ActionLike {
   readonly output?: DeclaredFields | undefined;
 }
 
-/** What an attached action says, whatever it was written with. */
+/** The definition of an attached action, either built or a plain object. */
 function definitionOf(action: unknown): ActionLike {
   const { definition = action } = (action ?? {}) as { readonly definition?: unknown };
   return (definition ?? {}) as ActionLike;
@@ -31,8 +31,8 @@ export function haveWorkflows(entities: readonly AnyEntity[]): boolean {
 }
 
 /**
- * Makes known the workflows of an app: those it names, and those of its actions, which are called as the action is.
- * @returns what actions declare that they answer, by name of their workflow
+ * Registers the workflows of an app: those in its options, and those of its actions, named `entity.action`.
+ * @returns declared outputs of actions, by the name of their workflow
  */
 export function registerWorkflows(
   { entities, problem }: PluginContext,

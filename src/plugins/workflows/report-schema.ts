@@ -39,7 +39,7 @@ const STEP: JsonSchema = Object.freeze({
   },
 });
 
-/** The schema of a run in documentation. */
+/** The JSON schema of a run's report. */
 export const REPORT: JsonSchema = Object.freeze({
   type: "object",
   required: ["id", "name", "status", "startedAt", "updatedAt"],

@@ -13,7 +13,7 @@ import type { WorkflowRunner } from "../../../gate/index.ts";
 import { type ActionContext, type ActionDefinition, type ActionRecord, noHandler } from "./action-definition.ts";
 import { Accepted, allowedUse } from "./create-context.ts";
 
-/** `Prefer: respond-async` (RFC 7240): an answer before the work is done. */
+/** `Prefer: respond-async` (RFC 7240): the response is sent before the work is done. */
 const ASYNC = /(?:^|,)\s*respond-async\s*(?:[,;]|$)/i;
 
 /** The handler of an action that is a workflow. */
@@ -23,21 +23,22 @@ async function runWorkflowAction(context: ActionContext): Promise<unknown> {
   const data = { params, query };
   const begun = await runner.run(`${entity.name}.${action}`, input, data, scope, allowedUse(context));
   const { runId, result, isRemembered } = begun;
-  // The report of a run is for the caller who started it: an anonymous caller has to wait.
+  // Only the caller who started a run may read its report, and anonymous callers cannot be recognised: they have to
+  // wait.
   const canAsk = isRemembered && scope.principal.kind !== "anonymous";
   if (!canAsk || !ASYNC.test(headers.get("prefer") ?? "")) return result();
   const location = `${root}/workflow-runs/${runId}`;
   return new Accepted({ runId, status: "running", location }, { location, "preference-applied": "respond-async" });
 }
 
-/** A step of a workflow, as far as an action knows. */
+/** The part of a workflow step that actions use. */
 export interface WorkflowStepLike {
   readonly name: string;
 }
 
 /**
- * A workflow, as far as an action knows.
- * @typeParam TInput what its steps know of the input
+ * The part of a workflow that actions use.
+ * @typeParam TInput the part of the input that its steps use
  */
 export interface WorkflowOfSteps<TInput = unknown> {
   readonly steps: readonly WorkflowStepLike[];
@@ -45,14 +46,14 @@ export interface WorkflowOfSteps<TInput = unknown> {
   readonly $takes?: TInput;
 }
 
-/** No workflow has this property: one that asks for more than the action's input declares is refused. */
+/** A type error for workflows that need more input than the action declares: no workflow has this property. */
 type TakesInput<TGiven, TInput> = unknown extends TGiven
   ? unknown
   : [TGiven] extends [TInput]
     ? unknown
     : { readonly "the action declares another input": TInput };
 
-/** Types that an action has gathered so far. */
+/** Types that the builder has collected. */
 export interface ActionShape {
   readonly input: unknown;
   readonly query: unknown;
@@ -83,7 +84,7 @@ export interface PlainShape<TOutput = unknown, TResource extends boolean = false
   readonly resource: TResource;
 }
 
-/** Builds an action; each method returns a new one, and every one of them can be attached. */
+/** Builds an action. Each method returns a new builder, and every builder can be attached. */
 export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltAction<TypesOf<S>> {
   readonly definition: ActionDefinition;
   /** Type-level only. */
@@ -125,27 +126,27 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   onResource(): ActionBuilder<With<S, { resource: true }>> {
     return this.#with<With<S, { resource: true }>>({ onResource: true });
   }
-  /** Rules of its own in place of inherited ones; any of them passes. */
+  /** Rules that replace the inherited ones. One of them has to pass. */
   rules(...rules: readonly RuleRef[]): ActionBuilder<S> {
     return this.#with({ rules });
   }
-  /** Fields of the body; what is not among them is refused. */
+  /** Fields of the body. Other fields are refused. */
   input<const F extends ActionFields>(
     fields: F,
   ): ActionBuilder<With<S, { input: InferFieldValues<F>; given: Both<S["given"], InferFieldInput<F>> }>> {
     return this.#with({ input: fields });
   }
-  /** Query parameters; what is not among them is refused. */
+  /** Query parameters. Other parameters are refused. */
   query<const F extends ActionFields>(
     fields: F,
   ): ActionBuilder<With<S, { query: InferFieldValues<F>; given: Both<S["given"], InferFieldInput<F>> }>> {
     return this.#with({ query: fields });
   }
-  /** Fields of the answer: others are left out of it, and values that do not fit are an error of the handler. */
+  /** Fields of the response. Other fields are removed; a value that does not match is an error of the handler. */
   output<const F extends ActionFields>(fields: F): ActionBuilder<With<S, { output: InferFieldValues<F> }>> {
     return this.#with<With<S, { output: InferFieldValues<F> }>>({ output: fields });
   }
-  /** What documentation says about it, or a value for a plugin, which finds it in `meta` of the action's route. */
+  /** Metadata for the documentation, or a value for a plugin. Plugins find it in `meta` of the action's route. */
   meta(meta: ActionMeta): ActionBuilder<S>;
   meta<K extends keyof Metadata>(key: K, value: Metadata[K]): ActionBuilder<S>;
   meta(given: ActionMeta | keyof Metadata, value?: unknown): ActionBuilder<S> {
@@ -156,14 +157,16 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   timeout(milliseconds: number): ActionBuilder<S> {
     return this.#with({ timeout: milliseconds });
   }
-  /** All it does is in the database, by the driver and the clients of its context: it may be part of a batch. */
+  /**
+   * Marks the action as limited to the database, through the driver and clients of its context. A batch may contain it.
+   */
   transactional(): ActionBuilder<S> {
     return this.#with({ transactional: true });
   }
   /**
-   * Steps in place of a handler: what the last one gives is the answer; when one fails, those before it are taken back. Runs
-   * with the caller's rights.
-   * @param steps of a workflow, or the workflow, or its builder; it may not ask for more than `.input()` declares
+   * Runs the steps of a workflow instead of a handler. The result of the last step is the response; when a step fails,
+   * the steps before it are compensated. Runs with the caller's rights.
+   * @param steps of a workflow, the workflow itself, or its builder; it may not need more than `.input()` declares
    */
   workflow<TInput = unknown>(
     steps: (readonly WorkflowStepLike[] | WorkflowOfSteps<TInput> | { build(): WorkflowOfSteps<TInput> }) &
@@ -172,7 +175,7 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   ): ActionBuilder<S> {
     return this.#with({ workflow: { steps, options }, handler: runWorkflowAction });
   }
-  /** What it does. What is returned is masked like every answer; undefined is 204. */
+  /** The work of the action. The result is masked like every response; undefined becomes 204. */
   handler<O>(
     run: (context: ContextOf<S>) => O | Promise<O>,
   ): ActionBuilder<With<S, { output: unknown extends S["output"] ? O : S["output"] }>> {
@@ -180,7 +183,7 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   }
 }
 
-/** @throws ConfigurationError for an object, which is attached as it is */
+/** @throws ConfigurationError for values that are not a path, such as an action that is an object */
 function assertPath(name: unknown): void {
   if (name === undefined || typeof name === "string") return;
   throw new ConfigurationError(
@@ -189,9 +192,9 @@ function assertPath(name: unknown): void {
 }
 
 /**
- * Starts an action: `POST` on the collection unless it says otherwise (spec 4.3).
+ * Starts an action: `POST` on the collection by default (spec 4.3).
  * @param name its path @default the name it is attached under
- * @throws ConfigurationError for anything but a text
+ * @throws ConfigurationError if the name is not a string
  * @example
  * action().onResource().input({ reason: string.max(200) }).handler(async ({ record, input, driver }) =>
  *   driver.update("post", { id: record.id }, { status: "rejected", reason: input.reason }))

@@ -17,40 +17,40 @@ import type {
 } from "../../../gate/index.ts";
 import type { KernelBody, Logger, Reply, ServiceName, User } from "../../../kernel/index.ts";
 
-/** What a description may be about besides its reader. */
+/** The arguments of a description besides its reader. */
 export interface DescribedAction {
   readonly entity: AnyEntity;
   resolve<T = unknown>(service: ServiceName<T>): T;
 }
 
-/** An action as data, whatever it was written with: a plain one, and what builders and prebuilt ones say besides. */
+/** An action as data: a plain action, with the settings that builders and prebuilt actions add. */
 export interface ActionDefinition extends Omit<PlainAction, "handler"> {
-  /** Whether it is about one record: then below `/:id`, which its path need not name. @default whether the path begins with `/:id` */
+  /** Whether it is about one record. Its path is then below `/:id`. @default whether the path begins with `/:id` */
   readonly onResource?: boolean | undefined;
-  /** Which rules of the entity decide when the action has no rules. @default by method and path */
+  /** The access whose rules decide when the action has no rules of its own. @default by method and path */
   readonly access?: Access | undefined;
   /**
-   * Who asks the rules about the record: the action, before its handler runs, or the operations that the handler runs, each
-   * in its own statement. They must carry `access` and `rules` of the context. @default "action"
+   * What checks the rules on the record: the action before its handler runs, or each operation that the handler runs,
+   * in its own statement. These operations must carry `access` and `rules` of the context. @default "action"
    */
   readonly authorizes?: "action" | "operations" | undefined;
   /**
-   * Whether a body is expected: JSON, and nothing else when it says true; "raw" leaves it to the handler to read. With an
-   * input there is always one. @default JSON, or whatever it is unread, unless the method is GET or DELETE
+   * Whether a body is expected. True: it must be JSON. "raw": the handler reads it. An action with an input always has
+   * a body. @default JSON is read and other bodies are left unread, unless the method is GET or DELETE
    */
   readonly readsBody?: boolean | "raw" | undefined;
   /**
-   * Whether all it does is in the database, by the driver and the clients of its context: then it may be part of a batch, and
-   * is taken back with it. @default false
+   * Whether all its effects go to the database, through the driver and the clients of its context. It may then be part
+   * of a batch and is rolled back with it. @default false
    */
   readonly transactional?: boolean | undefined;
-  /** Whether ids that no record can have are for the handler to answer. @default false: they are 404 */
+  /** Whether the handler also runs for ids that no record can have. @default false: they are 404 */
   readonly takesAnyId?: boolean | undefined;
-  /** Ids of services that it cannot do without; the app does not start where one is missing. @default none */
+  /** Ids of services that it requires; the app does not start without them. @default none */
   readonly needs?: readonly string[] | undefined;
-  /** Further addresses of the same action. */
+  /** Additional methods and paths of the same action. */
   readonly aliases?: readonly { readonly method: string; readonly path: string }[] | undefined;
-  /** What keeps the action from working on an entity, as a sentence without a full stop; undefined when nothing does. */
+  /** Returns why the action cannot work on an entity, as a sentence without a full stop; undefined if it can. */
   readonly check?: ((entity: AnyEntity) => string | undefined) | undefined;
   /** Steps of a workflow in place of a handler; the plugin that provides workflows reads them. */
   readonly workflow?: { readonly steps: unknown; readonly options?: object | undefined } | undefined;
@@ -58,12 +58,15 @@ export interface ActionDefinition extends Omit<PlainAction, "handler"> {
   readonly restores?: boolean | undefined;
   /** The field in which it stores that a record is deleted; copies of the record do not have it. @default none */
   readonly deletesBy?: ((entity: AnyEntity) => string) | undefined;
-  /** The client's own method that does the same, so that the action may have its name. @default none */
+  /** The client's own method that does the same; the action may then have its name. @default none */
   readonly sameAs?: "count" | undefined;
-  /** What documentation says about it. @default what `input`, `query` and `output` declare */
+  /** Its documentation. @default derived from `input`, `query` and `output` */
   readonly describe?: ((reader: RouteReader, on: DescribedAction) => ReturnType<DescribeRoute>) | undefined;
   handler(context: ActionContext): unknown;
-  /** What a call in the process does, where the handler's answer is for HTTP only, such as a stream. @default the handler */
+  /**
+   * Runs instead of the handler for calls in the process, when the handler's response is only for HTTP. @default the
+   * handler
+   */
   call?(context: ActionContext): unknown;
 }
 
@@ -71,7 +74,7 @@ export interface ActionDefinition extends Omit<PlainAction, "handler"> {
 export type ActionRecord = Row & { readonly id: string };
 
 /**
- * What a handler is given.
+ * The context of a handler.
  * @typeParam TInput values of `.input()`
  * @typeParam TQuery values of `.query()`
  * @typeParam TRecord the record for actions under `/:id`, null for others
@@ -81,29 +84,29 @@ export interface ActionContext<
   TQuery = Readonly<Record<string, unknown>>,
   TRecord extends ActionRecord | null = ActionRecord | null,
 > extends Omit<PlainActionContext, "input" | "query" | "record" | "user" | "driver"> {
-  /** Name the action is attached under. */
+  /** The name under which the action is attached. */
   readonly action: string;
   readonly params: Readonly<Record<string, string>>;
-  /** Values of the declared query; without one, parameters as texts, those given more than once as lists. */
+  /** Values of the declared query. Without one: parameters as texts, and as lists if they are given more than once. */
   readonly query: TQuery;
-  /** Values of the declared input; without one, the JSON body as it came, or undefined. */
+  /** Values of the declared input. Without one: the JSON body as it was sent, or undefined. */
   readonly input: TInput;
   readonly headers: { get(name: string): string | null };
   readonly user: User | null;
   readonly entity: AnyEntity;
-  /** Loaded, and the action's rules have passed for it. */
+  /** The loaded record; the action's rules have passed for it. */
   readonly record: TRecord;
-  /** The current transaction's driver, or the app's, with field security on. It asks no rules; `client` does. */
+  /** The current transaction's driver, or the app's, with field security. It checks no rules; `client` does. */
   readonly driver: Driver;
-  /** The base driver: no field security, outside all transactions. */
+  /** The base driver: without field security, outside of all transactions. */
   readonly unsafeDriver: Driver;
-  /** What operations run in: as this caller, in the current transaction. */
+  /** The scope of operations: this caller, in the current transaction. */
   readonly scope: OperationScope;
-  /** The action's own rules; undefined when it inherits. Operations that carry them obey them. */
+  /** The action's own rules; undefined when it inherits them. Pass them to the operations that should obey them. */
   readonly rules: readonly string[] | undefined;
   /**
-   * The framework's own request object; undefined for calls in the process. Of its body only the announced length has been
-   * held to `limits.bodyBytes`: `body` counts what really comes.
+   * The framework's own request object; undefined for calls in the process. Only the announced length of its body has
+   * been checked against `limits.bodyBytes`; `body` counts the bytes as they arrive.
    */
   readonly request: unknown;
   readonly signal: AbortSignal | undefined;
@@ -117,7 +120,7 @@ export interface ActionContext<
    * than `limits.bodyBytes` of it fails with 413.
    */
   readonly body: KernelBody | undefined;
-  /** The value of the request's content-type, lower-case. */
+  /** The request's content type in lower case, with its parameters. */
   readonly contentType: string;
   /**
    * An entity's client as this caller, in the current transaction: same rules, same masks.
@@ -126,15 +129,15 @@ export interface ActionContext<
   client<E extends EntityRef>(entity: E): EntityClient<E extends string ? AnyEntity : E>;
   resolve<T = unknown>(service: ServiceName<T>): T;
   resolveAsync<T = unknown>(service: ServiceName<T>): Promise<T>;
-  /** Runs work in a transaction: what it is given is this context, with that transaction's driver. */
+  /** Runs work in a transaction. The work receives this context with the transaction's driver. */
   transaction<T>(work: (context: ActionContext<TInput, TQuery, TRecord>) => Promise<T>): Promise<T>;
-  /** An answer with a status. @default status 200 */
+  /** A response with a status. @default status 200 */
   json(data: unknown, status?: number): Reply;
   /** @default status 302 */
   redirect(location: string, status?: number): Reply;
 }
 
-/** The definition behind whatever was attached, or what is wrong with it. */
+/** The definition of an attached value, or the reason why it is not an action. */
 export function definitionOf(value: unknown): ActionDefinition | string {
   if (typeof value === "function") return definitionOfPrebuilt(value as () => unknown);
   const held = (value as { definition?: unknown } | null | undefined)?.definition ?? value;
@@ -153,7 +156,7 @@ function definitionOfPrebuilt(prebuilt: () => unknown): ActionDefinition | strin
   }
 }
 
-/** Stands for the handler of an action as long as it has none. */
+/** The placeholder for the handler of an action that has none yet. */
 export function noHandler(): never {
   throw new ConfigurationError("The action has no handler");
 }

@@ -3,13 +3,13 @@ import { CLIENT_METHODS, type FieldChecks, type FieldReader, type RuleLists } fr
 import { didYouMean } from "../../../kernel/index.ts";
 import { type ActionDefinition, definitionOf, noHandler } from "./action-definition.ts";
 
-/** An action made ready for one entity. */
+/** An action compiled for one entity. */
 export interface CompiledAction {
   readonly name: string;
   readonly entity: AnyEntity;
   readonly definition: ActionDefinition;
   readonly method: string;
-  /** Below the entity's path. */
+  /** Relative to the entity's path. */
   readonly path: string;
   readonly onResource: boolean;
   readonly access: Access;
@@ -19,7 +19,7 @@ export interface CompiledAction {
   readonly output: FieldReader | undefined;
 }
 
-/** What compiling needs of other plugins. */
+/** Parts of other plugins that compiling needs. */
 export interface ActionParts {
   readonly fields: FieldChecks;
   readonly rules: RuleLists;
@@ -28,7 +28,7 @@ export interface ActionParts {
 
 const UNDER_ID = /^\/:id(?:\/|$)/;
 
-/** Makes an attached action ready, or reports why it cannot be. */
+/** Compiles an attached action, or reports its problems. */
 export function compileAction(
   { fields, rules, problem }: ActionParts,
   entity: AnyEntity,
@@ -70,11 +70,14 @@ function inherited(method: string, onResource: boolean): Access {
   return onResource ? "update" : "create";
 }
 
-/** An action and where it goes. */
+/** An action with its place in the API. */
 type PlacedAction = Pick<CompiledAction, "entity" | "name" | "definition" | "method" | "path" | "onResource">;
 
 const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
-/** A client with such a method would be taken for a promise, for a value with a JSON form, or for what a framework marks. */
+/**
+ * A client with a method of such a name would be mistaken for a promise, a value with a JSON form, or a framework's own
+ * marker.
+ */
 const NEVER_METHODS = /^(then|toJSON|__.*)$/;
 const TAKEN: ReadonlySet<string> = new Set(CLIENT_METHODS);
 
@@ -106,7 +109,7 @@ const KEYS: Readonly<Record<keyof ActionDefinition, true>> = {
   describe: true,
 };
 
-/** What is wrong with an action, as sentences without a full stop. */
+/** The problems of an action, as sentences without a full stop. */
 function actionProblems(action: PlacedAction): readonly string[] {
   const { definition, entity } = action;
   const wrong = definition.check?.(entity);

@@ -38,13 +38,13 @@ interface ActionUse {
   readonly query: Readonly<Record<string, unknown>>;
   readonly input: unknown;
   readonly record: ActionRecord | null;
-  /** What the rules let it be used for; undefined where its operations decide. */
+  /** The use that the rules allow; undefined when the action's operations check the rules. */
   readonly allowed: RecordUse | undefined;
 }
 
 const UNPRINTABLE = /[^\x20-\x7e]/;
 
-/** A class, because one is made per request, and because what it offers is mostly never looked at. */
+/** A class with getters: one is made per request, and most of its members are never read. */
 class Context implements ActionContext {
   readonly action: string;
   readonly params: Readonly<Record<string, string>>;
@@ -106,7 +106,7 @@ class Context implements ActionContext {
   get contentType(): string {
     return headerOf(this.#use.call.request, "content-type")?.toLowerCase() ?? "";
   }
-  // Getters too: handlers take functions out of their object.
+  // Getters, because handlers destructure these functions.
   get client(): ActionContext["client"] {
     return <E extends EntityRef>(entity: E) => {
       const found = this.#plugin.clientFor(this.scope)[entityName(entity)];
@@ -135,10 +135,10 @@ export function createContext(plugin: PluginContext, use: ActionUse, scope: Oper
   return new Context(plugin, use, scope);
 }
 
-/** What the action of a context was allowed for. */
+/** The use for which the action of a context was authorized. */
 export const allowedUse = Context.allowed;
 
-/** Bytes that the body of an action may have. */
+/** The largest body of an action, in bytes. */
 export function mostBytes({ definition }: CompiledAction, { app: { limits } }: OperationScope): number {
   return definition.readsBody === "raw" ? limits.importBytes : limits.bodyBytes;
 }
@@ -153,7 +153,7 @@ function redirectTo(location: string, status = 302): Reply {
   return new Reply(status, undefined, { location });
 }
 
-/** An answer before the work is done: what the action declares as its output is not known yet. */
+/** A response that is sent before the work is done, so its body does not match the action's declared output. */
 export class Accepted extends Reply {
   constructor(body: unknown, headers: Reply["headers"]) {
     super(202, body, headers);

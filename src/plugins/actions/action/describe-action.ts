@@ -18,7 +18,7 @@ import type {
 import type { CompiledAction } from "./compile-action.ts";
 import { authorizeCollection } from "./run-action.ts";
 
-/** What documentation says about an action: what it says itself, or else what it declares. */
+/** The documentation of an action: its own description, or one derived from its declarations. */
 export function describeAction({ use: resolve }: PluginContext, action: CompiledAction): DescribeRoute {
   const { entity, definition } = action;
   return async (reader) => {
@@ -36,7 +36,7 @@ function declared(action: CompiledAction, reader: RouteReader): RouteDescription
     parameters: [...parameters(definitions(definition.query)), ...(asks ? [PREFER] : [])],
     body: body(action, reader),
     answers: answers(action, reader, asks),
-    // A handler may refuse what it is given as it likes.
+    // A handler may refuse requests with any status.
     errors: [403, ...(onResource ? [404] : []), ...(method === "GET" ? [] : [409]), "4XX"],
   };
 }
@@ -67,7 +67,7 @@ function body({ definition, method }: CompiledAction, reader: RouteReader): Rout
   return { required: Object.values(fields).some(isRequired), content };
 }
 
-/** Without an output schema the response is not known; with one, only its status is not. */
+/** The response is unknown without an output schema. With one, only the status is unknown. */
 function answers({ definition }: CompiledAction, reader: RouteReader, asks: boolean): RouteDescription["answers"] {
   if (definition.output === undefined) return undefined;
   const content = { "application/json": reader.fields(definitions(definition.output), "output") };
@@ -79,19 +79,19 @@ function answers({ definition }: CompiledAction, reader: RouteReader, asks: bool
   };
 }
 
-/** Whether rules let the caller use an action. Those on records, and those whose operations decide, are asked with their route. */
+/** Whether the rules let the caller use an action. Rules about records are checked with the route of the action. */
 async function mayUseAction(action: CompiledAction, scope: OperationScope): Promise<boolean> {
   if (action.onResource || action.definition.authorizes === "operations") return true;
   return passes(() => authorizeCollection(action, scope));
 }
 
-/** Whether the caller may read single records of an entity, some or all; for the system, whether any caller may. */
+/** Whether the caller may read some records of an entity. For the system: whether any caller may. */
 export async function mayReadSome(scope: OperationScope, entity: AnyEntity): Promise<boolean> {
   if (scope.principal.kind === "system") return entity.rules === undefined || (entity.rules.read ?? []).length > 0;
   return passes(() => scope.access.decide({ kind: "read", entity }));
 }
 
-/** Whether an action may set a field for the caller: its rules count, `.readonly()` does not. */
+/** Whether an action may set a field for the caller: the field's rules count, `.readonly()` does not. */
 export function maySet(scope: OperationScope, entity: AnyEntity, field: string): boolean {
   return entity.fields[field]?.writable === undefined || scope.access.mask(entity).writable.has(field);
 }
@@ -121,7 +121,7 @@ const ACCEPTED = answerWith(
   { Location: "Where the report of the run is.", "Preference-Applied": "`respond-async`." },
 );
 
-/** The description of one answer, whose body is an object with these members. */
+/** The description of one response, whose body is an object with these members. */
 export function answerWith(
   status: number,
   description: string,
@@ -132,5 +132,5 @@ export function answerWith(
   return Object.freeze({ [status]: { description, content: { "application/json": schema }, headers } });
 }
 
-/** Of actions that have nothing to say but that they succeeded. */
+/** The response of actions that only report success. */
 export const SUCCESS = answerWith(200, "It is done.", { success: { const: true } });

@@ -26,7 +26,7 @@ import type { ActionRecord } from "./action-definition.ts";
 import type { CompiledAction } from "./compile-action.ts";
 import { Accepted, type ActionCall, createContext, mostBytes } from "./create-context.ts";
 
-/** How an action is reached, and how it reads what it is given. */
+/** One call of an action, and how its query and input are read. */
 interface Call extends ActionCall {
   /** Checks the preconditions of the request. @default no preconditions */
   readonly meet?: (() => Promise<void> | undefined) | undefined;
@@ -52,13 +52,13 @@ export function routeHandler(plugin: PluginContext, action: CompiledAction): (co
   };
 }
 
-/** The action as a method of the in-process client: the id first if it is about a record, then input and query in one object. */
+/** The action as a method of the in-process client: `(id, values)` on a record, otherwise `(values)`. */
 export function clientCall(
   plugin: PluginContext,
   action: CompiledAction,
 ): (scope: OperationScope, ...args: readonly unknown[]) => Promise<unknown> {
   const { input, query, onResource, definition } = action;
-  // Then what is given is the body, as it is.
+  // Without a declared input, the argument is the body itself, unless a declared query takes it.
   const isBody = input === undefined && (query === undefined || definition.readsBody === true);
   return async (scope, ...args) => {
     const given = onResource ? args[1] : args[0];
@@ -75,13 +75,16 @@ export function clientCall(
   };
 }
 
-/** @throws BadRequestError when an action on one record was not told which */
+/** @throws BadRequestError when an action on one record is called without an id */
 function idOf(given: unknown): string {
   if (typeof given !== "string" || given === "") throw new BadRequestError("An id is needed");
   return given;
 }
 
-/** What a caller in the process gives as one object. A name that both declare is for both; an unknown one is refused by either. */
+/**
+ * Splits the argument of a call in the process into query and input. A name that both declare goes to both. An unknown
+ * name goes to one of them, which refuses it.
+ */
 function partsOf(
   { query, input }: CompiledAction["definition"],
   given: unknown,
@@ -97,7 +100,7 @@ function partsOf(
   };
 }
 
-/** Authorizes, reads what was given, and does what the action does: in this order, so that nothing is read of who is refused. */
+/** Authorizes the caller before it reads the request, then runs the action. */
 async function run(plugin: PluginContext, action: CompiledAction, scope: OperationScope, call: Call): Promise<unknown> {
   const { definition, output } = action;
   const { record, use: allowed } = await authorizeAction(action, scope, call.params);
@@ -111,16 +114,16 @@ async function run(plugin: PluginContext, action: CompiledAction, scope: Operati
   return output === undefined ? result : checkOutput(action, result, scope);
 }
 
-/** What an action may be used for. */
+/** The result of authorizing an action. */
 interface Allowed {
-  /** Of an action that is about one; null when its own operations load it, and for all others. */
+  /** The record of an action on one record. Null for other actions, and when the action's operations load it. */
   readonly record: ActionRecord | null;
-  /** Undefined where its operations decide. */
+  /** Undefined when the action's operations check the rules. */
   readonly use?: RecordUse | undefined;
 }
 
 /**
- * Asks an action's rules before anything is read of a request.
+ * Checks the rules of an action before the request is read.
  * @throws AuthenticationError, AuthorizationError, EntityNotFoundError
  */
 async function authorizeAction(
@@ -131,14 +134,14 @@ async function authorizeAction(
   const { entity, access, rules, onResource, definition } = action;
   if (definition.authorizes !== "operations")
     return onResource ? recordFor(action, scope, params.id as string) : authorizeCollection(action, scope);
-  // The operations' own statements decide, and say what is wrong. This refuses callers who are denied for every record.
+  // The action's operations check the rules in their statements. This refuses callers who are denied for every record.
   await scope.access.decide({ kind: decidedAs(access, onResource), entity, access, rules });
   if (onResource && definition.takesAnyId !== true) refuseLongId(params.id as string, scope);
   return { record: null };
 }
 
 function decidedAs(access: Access, onResource: boolean): OperationKind {
-  if (access === "create") return "create"; // the rules are about the new record, also where it is made of another one
+  if (access === "create") return "create"; // the rules are about the new record, even if it is a copy of another one
   if (onResource) return "read";
   return access === "read" ? "list" : "update";
 }
@@ -156,19 +159,19 @@ async function recordFor(
 }
 
 /**
- * Asks the rules of an action that is about no record.
+ * Checks the rules of an action that is not about a record.
  * @throws AuthenticationError, AuthorizationError
  */
 export async function authorizeCollection(
   { entity, access, rules }: CompiledAction,
   scope: OperationScope,
 ): Promise<Allowed> {
-  // Rules of its own are about the action: there is no record that they could pass for, nor one that is being created.
+  // The action's own rules are about the action: there is no record that they could apply to.
   const isOwn = rules !== undefined;
   const kind = access === "create" && !isOwn ? "create" : "list";
   const asked = { kind, entity, access, rules } as const;
   const { forSome } = await scope.access.decide(asked);
-  // A handler that reads is for callers who may read some records; what it shows of them is up to it.
+  // A read handler is open to callers who may read some of the records; the handler decides which of them it shows.
   const takesSome = access === "read" && !isOwn;
   const use: RecordUse = { ...asked, forSome: takesSome };
   scope.state.shown?.uses.push(use);
@@ -176,15 +179,15 @@ export async function authorizeCollection(
   throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
 }
 
-/** No record has a longer id than the limit, so it is missing. */
+/** No record has an id longer than the limit, so such a record does not exist. */
 function refuseLongId(id: string, scope: OperationScope): Record<never, never> {
   if (id === "" || id.length > scope.app.limits.idLength) throw new EntityNotFoundError();
   return {};
 }
 
 /**
- * Keeps what a request asks of the record that an action is about. Operations that change the record carry it in their
- * statements; what a handler does in other ways, or for its own sake, begins only if it is so.
+ * Checks the request's preconditions on the record. An action whose operations change the record leaves the check to
+ * their statements; any other handler runs only after the check has passed.
  */
 function meetConditions(
   { tryUse }: PluginContext,
@@ -211,21 +214,21 @@ async function readBody(action: CompiledAction, context: RouteContext): Promise<
   const { definition, method, input } = action;
   const { readsBody = method !== "GET" && method !== "DELETE" } = definition;
   const most = mostBytes(action, context.scope);
-  // Also when it is not read here: handlers may take it from the framework's own request.
+  // Checked even if the body is not read here: handlers may take it from the framework's own request.
   if (Number(context.request.headers["content-length"]) > most) throw new PayloadTooLargeError(most);
   if (readsBody === "raw" || (input === undefined && !readsBody)) return undefined;
   const { body, headers } = context.request;
-  // Nothing sent at all is an object without members: which of them are required is said by name.
+  // A missing body is read as an empty object, so that the error names the required fields.
   if (input !== undefined) return input.fromObject(body === undefined ? {} : await context.body());
   const isJson = definition.readsBody === true || String(headers["content-type"] ?? "").includes("json");
   return body !== undefined && isJson ? await context.body() : undefined;
 }
 
 /**
- * What an action with `.output()` answers: the declared fields of what its handler gave, masked for the caller first, so
- * that declaring a field of a record does not show more of it. An answer without a body, a `Response`, a stream or bytes
- * pass.
- * @throws InternalError when the handler gives something else than it declares
+ * The response of an action with `.output()`: the declared fields of the handler's result. The result is masked for the
+ * caller first, so that declaring a field of a record does not reveal more of it. A response without a body, a
+ * `Response`, a stream and bytes pass unchanged.
+ * @throws InternalError when the result does not match the declared output
  */
 async function checkOutput(action: CompiledAction, result: unknown, scope: OperationScope): Promise<unknown> {
   if (result instanceof Accepted) return result;
@@ -248,7 +251,7 @@ async function checkOutput(action: CompiledAction, result: unknown, scope: Opera
   }
 }
 
-/** What leaves the app as it is: nothing can be checked in it. */
+/** Whether a result is sent unchanged: a web `Response`, bytes or a stream cannot be checked. */
 function isUnread(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return isWebResponse(value) || value instanceof Uint8Array || Symbol.asyncIterator in value;

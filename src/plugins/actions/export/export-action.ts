@@ -15,9 +15,10 @@ import { createBatchReader, FIRST_BATCH, MOST_RECORDS, writeBatches } from "./ex
 import { FORMATS, readFormat } from "./export-formats.ts";
 
 /**
- * `GET /export` writes all records that the caller may read, with the filters and orders of the list and `select`, as
- * JSON, as CSV (`format=csv`) or as lines of JSON (`format=ndjson`), without holding them in memory (spec 4.2).
- * It is not a snapshot: what others change meanwhile may be in it or not. In the process it gives the records as one array.
+ * `GET /export` writes all records that the caller may read as JSON, CSV (`format=csv`) or lines of JSON
+ * (`format=ndjson`), without holding them in memory. It takes the list's filters and sort keys, and `select` (spec
+ * 4.2). The export is not a snapshot: it may or may not contain concurrent changes. In the process it returns the
+ * records as one array.
  */
 export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, ExportOptions>> {
   return new ActionBuilder({
@@ -36,7 +37,7 @@ export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, 
   });
 }
 
-/** The first batch is read before the answer begins, so that what is refused, or fails at once, has its status. */
+/** The first batch is read before the response begins, so that a refusal or an early failure has its own status. */
 async function streamExport({ scope, entity, rules, search, resolve }: ActionContext): Promise<Reply> {
   const format = readFormat(search, scope.app.limits);
   const parse = resolve(QueryParser).reads(["filter", "sort", "select"], ["format"]);
@@ -59,22 +60,22 @@ async function streamExport({ scope, entity, rules, search, resolve }: ActionCon
   return new Reply(200, writeBatches({ scope, format, columns, first, read }), format.headers(entity));
 }
 
-/** What an export in the process may be asked for; the same words as in a list. */
+/** Options of an export in the process, named as in a list. */
 interface ExportOptions {
   readonly where?: Where | undefined;
   /** `["-createdAt", "title"]` @default by id */
   readonly sort?: readonly string[] | undefined;
-  /** `id` is always there. @default all fields */
+  /** `id` is always included. @default all fields */
   readonly select?: readonly string[] | undefined;
-  /** Records that are softly deleted: there too, or nothing but these. @default left out */
+  /** Includes soft-deleted records, or returns only these. @default they are left out */
   readonly deleted?: "with" | "only" | undefined;
 }
 
 const OPTIONS: ReadonlySet<string> = new Set(["where", "sort", "select", "deleted"]);
 
 /**
- * An export in the process gives all records in one array, however many there are: with `list` and `after` a program
- * reads them in portions.
+ * An export in the process returns all records in one array, however many there are. Use `list` with `after` to read
+ * them in portions.
  */
 async function exportCall({ scope, entity, rules, input }: ActionContext): Promise<readonly Row[]> {
   const read = createBatchReader(scope, { entity, rules, query: () => readOptions(input) });
@@ -86,7 +87,7 @@ async function exportCall({ scope, entity, rules, input }: ActionContext): Promi
   }
 }
 
-/** @throws BadRequestError for options that do not exist, and values that they do not take */
+/** @throws BadRequestError for unknown options and invalid values */
 function readOptions(given: unknown): OperationQuery {
   if (given === undefined) return {};
   if (!isObject(given)) throw new BadRequestError("An export in the process takes an object of options");

@@ -11,7 +11,7 @@ import {
 import { BadRequestError } from "../../../kernel/index.ts";
 import type { ExportFormat } from "./export-formats.ts";
 
-/** Some records of an export, tagged: to be masked on their way out. */
+/** Some records of an export, tagged so that they are masked when they are written. */
 interface Batch {
   readonly records: readonly Row[];
   readonly isLast: boolean;
@@ -19,17 +19,18 @@ interface Batch {
 
 interface BatchSource extends Pick<OperationInput, "rules" | "bounded"> {
   readonly entity: AnyEntity;
-  /** Asked for once, when the rules have allowed the first batch. */
+  /** Called once, after the rules have allowed the first batch. */
   readonly query: () => OperationQuery | Promise<OperationQuery>;
 }
 
 /**
- * Reads the records of a query batch by batch, in its order, each batch after the last record of the one before.
+ * Reads the records of a query batch by batch, in the query's order. Each batch starts after the last record of the
+ * batch before.
  *
- * Each batch is a list operation of the caller, and not a portion of `Driver.stream`: so there is one gate, and nothing
- * of what it does (rules, records that are there, decryption, fields that depend on the record) is done again here. Who
- * loses the right to read while a slow client reads gets no further batch. The position is values and not a cursor,
- * since a cursor has to fit a header: an order by long texts has none.
+ * Each batch is a list operation of the caller, not a portion of `Driver.stream`. The gate therefore applies rules,
+ * visibility, decryption and per-record fields, and none of that is repeated here. A caller who loses the right to read
+ * during a slow export gets no further batch. The position is a list of values, not a cursor: a cursor has to fit into
+ * a header, which long texts do not.
  */
 export function createBatchReader(
   scope: OperationScope,
@@ -38,7 +39,7 @@ export function createBatchReader(
   let asked: OperationQuery = {};
   let position: readonly unknown[] | undefined;
 
-  /** Sort keys are selected too, for the position. */
+  /** Also selects the sort keys, which the position needs. */
   function page(limit: number, order: readonly string[]): OperationQuery {
     const { select } = asked;
     return { ...asked, position, select: select && [...new Set([...select, ...order])], limit };
@@ -72,14 +73,14 @@ export function createBatchReader(
   };
 }
 
-/** Records of the first batch, whose size is not known yet. */
+/** Records of the first batch, when the size of a record is not known yet. */
 export const FIRST_BATCH = 100;
-/** Records of a batch at most. */
+/** The most records of a batch. */
 export const MOST_RECORDS = 1_000;
-/** Characters that a batch should have: memory is bounded in bytes, not in records, which may be long. */
+/** The target size of a batch in characters. It bounds memory when records are long. */
 const AIM = 524_288;
 
-/** How an export is written. */
+/** The parts of writing an export. */
 interface BatchWriting {
   readonly scope: OperationScope;
   readonly format: ExportFormat;
@@ -89,8 +90,8 @@ interface BatchWriting {
 }
 
 /**
- * An export as text, a piece per batch. A batch is read when the piece before has been taken: a client that stops reading
- * stops the queries. What fails on the way is thrown, and there is no end to the text.
+ * Writes an export as text, one piece per batch. The next batch is read only after the client has taken the piece
+ * before, so a client that stops reading stops the queries. After an error the text has no end.
  */
 export async function* writeBatches({ scope, format, columns, first, read }: BatchWriting): AsyncGenerator<string> {
   let batch = first;

@@ -10,11 +10,11 @@ import {
   shownName,
 } from "../../../kernel/index.ts";
 
-/** RFC 4180. Whether a cell is quoted is what tells an empty text from null. */
+/** RFC 4180. An empty text is quoted, null is not. */
 const HEADER: Options = { record_delimiter: "windows" };
 const RECORDS: Options = { ...HEADER, quoted_string: true, cast: { boolean: String } };
 
-/** A header row, then a row per record. A field that a record does not show its caller is empty, as null is. */
+/** A header row, then a row per record. Null and fields that are hidden from the caller are empty cells. */
 const csvFormat: ExportFormat = Object.freeze<ExportFormat>({
   headers: (entity) => ({
     "content-type": "text/csv; charset=utf-8",
@@ -35,7 +35,7 @@ const csvFormat: ExportFormat = Object.freeze<ExportFormat>({
   end: "",
 });
 
-/** A JSON object per line: what programs read record by record. */
+/** One JSON object per line, for programs that read record by record. */
 const ndjsonFormat: ExportFormat = Object.freeze<ExportFormat>({
   headers: () => ({ "content-type": "application/x-ndjson" }),
   wire: true,
@@ -54,7 +54,7 @@ const jsonFormat: ExportFormat = Object.freeze<ExportFormat>({
   end: "]",
 });
 
-/** By the name that requests ask for them by. */
+/** Export formats by the name that requests use. */
 export const FORMATS: ReadonlyMap<string, ExportFormat> = new Map([
   ["json", jsonFormat],
   ["csv", csvFormat],
@@ -76,17 +76,17 @@ export function readFormat(search: string, { parameters }: Limits): ExportFormat
   );
 }
 
-/** A way to write records one batch after another. */
+/** A format that writes records batch by batch. */
 export interface ExportFormat {
   headers(entity: AnyEntity): Readonly<Record<string, string>>;
-  /** Whether it takes values in their JSON form; otherwise as they are stored. */
+  /** Whether it takes values in their JSON form. If not, it takes stored values. */
   readonly wire: boolean;
-  /** What comes before the records. */
+  /** The text before the records. */
   begin(columns: readonly ColumnDefinition[]): string;
   /** One record or more, masked. */
   batch(records: readonly Row[], columns: readonly ColumnDefinition[]): string;
-  /** What comes between two batches. */
+  /** The text between two batches. */
   readonly between: string;
-  /** What comes after the records; without it, an export that broke off is no whole one. */
+  /** The text after the records. An export without it is incomplete. */
   readonly end: string;
 }

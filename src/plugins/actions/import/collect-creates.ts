@@ -17,14 +17,16 @@ import {
 import { BadRequestError } from "../../../kernel/index.ts";
 import type { Owners } from "./unique-values.ts";
 
-/** A transaction's driver that stores new records of one entity together. */
+/** A transaction's driver that stores new records of one entity together, in one statement. */
 export interface CollectedWrites {
   readonly driver: Driver;
   readonly owners: Owners;
   flush(): Promise<void>;
-  /** The first statement that failed: the transaction cannot go on after it. */
+  /** The error of the first failed statement; the transaction cannot continue after it. */
   readonly failure: unknown;
-  /** How many statements changed something; a row that is refused must not have added to it. */
+  /**
+   * The number of statements that changed something. A row can only be refused alone if it did not add to this number.
+   */
   readonly changes: number;
 }
 
@@ -35,10 +37,10 @@ interface CollectOptions {
 }
 
 /**
- * Collects the creates of one entity, and stores them in one statement before anything that could notice that they are
- * missing. A value that only one record can have is refused at once, in the words of the database, because a statement
- * that fails ends the transaction. Reads of single records that these creates cannot change are remembered until
- * something else is written: rows of an import refer to the same records again and again.
+ * Collects the creates of one entity and stores them in one statement, before any statement that could depend on them.
+ * Duplicate unique values are refused at once with the database's error, because a failed statement would end the
+ * transaction. Reads of single records that the creates cannot affect are remembered until something else is written:
+ * rows of an import often refer to the same records.
  */
 export function collectCreates(inner: Driver, { model, entity, owners }: CollectOptions): CollectedWrites {
   let waiting = new Map<string, Row>();
@@ -50,7 +52,9 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
   const isolated = isolatedEntities(model);
   const isIsolated = (of: AnyEntity): boolean => isolated.has(of.name) && !isCollected(of);
 
-  /** What is wrong with a question is found before it is sent, and leaves the transaction as it was. */
+  /**
+   * Notes the first failure. A BadRequestError is thrown before a statement is sent, so the transaction can continue.
+   */
   async function noting<T>(statement: Promise<T>): Promise<T> {
     try {
       return await statement;
@@ -69,7 +73,7 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
     await storing;
   }
 
-  /** Stores what waits, if a question about records could be about it. */
+  /** Stores the waiting records if a statement about these records could depend on them. */
   async function settle(of: AnyEntity, where: Condition): Promise<"open" | "stable"> {
     const isReached = looksAt(where, entity);
     if (!isReached && !isCollected(of)) return isIsolated(of) ? "open" : "stable";
@@ -90,7 +94,7 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
     const state = await settle(statement.entity, statement.where);
     const read = (): Promise<Row[]> => noting(inner.execute(statement));
     if (statement.lock) {
-      remembered.forget(); // what is asked from now on is asked about locked records
+      remembered.forget(); // reads after this one are about locked records
       return read();
     }
     return state === "open" || statement.limit !== 1 ? read() : remembered.ask(statement, read);
@@ -99,7 +103,7 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
   async function insert(statement: Insert): Promise<Written> {
     const { rows, where, returning } = statement;
     const [data] = rows;
-    // A record without relations, such as an entry of a log, does not need the records that wait.
+    // An entity without relations, such as a log, does not depend on the waiting records.
     if (isIsolated(statement.entity)) return noting(inner.execute(statement));
     if (!isCollected(statement.entity)) return write(statement);
     if (where !== undefined || returning !== true || data?.id === undefined)
@@ -161,7 +165,7 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
   };
 }
 
-/** Answers to questions about single records, for as long as nothing is written that could change them. */
+/** Results of reads of single records, valid until something is written that could change them. */
 class RememberedReads {
   readonly #answers = new Map<string, Promise<readonly Row[]>>();
 
@@ -178,7 +182,7 @@ class RememberedReads {
   }
 }
 
-/** The same JSON for the same conditions. */
+/** A condition as a JSON value: equal conditions have equal values. */
 function keyOf(condition: Condition): unknown {
   switch (condition.op) {
     case "and":
@@ -197,7 +201,7 @@ function keyOf(condition: Condition): unknown {
 
 const isolatedOf = new WeakMap<EntityModel, ReadonlySet<string>>();
 
-/** Names of the entities that have no relation to any, and to which none has one; worked out once per model. */
+/** Names of the entities without relations in either direction, computed once per model. */
 function isolatedEntities(model: EntityModel): ReadonlySet<string> {
   const known = isolatedOf.get(model);
   if (known !== undefined) return known;

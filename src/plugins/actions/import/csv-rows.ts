@@ -4,12 +4,12 @@ import type { OperationScope } from "../../../gate/index.ts";
 import { BadRequestError, didYouMean, jsonShapeProblem, shownName } from "../../../kernel/index.ts";
 import { BrokenBody, type GivenRow, rowTooLarge } from "./given-row.ts";
 
-/** The cells of a record; null for one that has no text at all, not even an empty one in quotes. */
+/** The cells of a record. Null for an empty cell without quotes; a quoted empty cell is "". */
 type CsvRecord = readonly (string | null)[];
 
 /**
  * Rows of a CSV text, whose first record is the header. Empty lines are skipped.
- * @param needed columns that must be there
+ * @param needed required columns
  * @throws BadRequestError without a header, BrokenBody
  */
 export async function* csvRows(
@@ -31,15 +31,15 @@ export async function* csvRows(
   if (read === undefined) throw new BadRequestError("The body has no header; its first line must name the fields");
 }
 
-/** A cell as a value; undefined when none was given. */
+/** Reads the value of a cell; undefined when it has no value. */
 type ReadCell = (cell: string | null, refuse: (message: string) => void) => unknown;
 
-/** A header full of nonsense is not worth a report on every column. */
+/** The most problems that are reported for one header. */
 const MAX_PROBLEMS = 20;
 /**
- * Reads rows of cells by the kinds of the fields that a header names. The caller's mask must be final.
- * @param needed columns that must be there
- * @throws BadRequestError for names that are unknown, given twice or missing
+ * Reads rows of cells by the kinds of the fields that the header names. The caller's mask must be final.
+ * @param needed required columns
+ * @throws BadRequestError for names that are unknown, repeated or missing
  */
 function csvColumns(
   scope: OperationScope,
@@ -84,7 +84,10 @@ function checkHeader(
   if (problems.length > 0) throw new BadRequestError(problems.join(" "));
 }
 
-/** By name, for all that the caller may read or write; what of it may be written is for the gate to say. */
+/**
+ * Readers by column name, for all columns that the caller may read or write. The gate refuses fields they may not
+ * write.
+ */
 function cellReaders(scope: OperationScope, entity: AnyEntity): ReadonlyMap<string, ReadCell> {
   const { jsonDepth } = scope.app.limits;
   const { readable, writable } = scope.access.mask(entity);
@@ -109,13 +112,13 @@ function cellReader(column: ColumnDefinition, depth: number): ReadCell {
     if (cell === "") return quoted;
     if (scalar === "Json") return readJson(cell, depth, refuse);
     const read = (kind.fromCell ?? kind.parse)(cell);
-    return read.ok ? read.value : cell; // which validation refuses, together with all else that is wrong
+    return read.ok ? read.value : cell; // validation refuses it, together with all other problems of the row
   };
 }
 
 /**
- * Some programs put all cells in quotes. So those are texts only where an empty text can be meant: not where no two
- * records could have one.
+ * Whether a quoted empty cell is an empty text. Some programs quote all cells, so it is one only in fields that accept
+ * an empty text and are not unique.
  */
 function takesEmptyText({ kind, field, unique }: ColumnDefinition): boolean {
   if (field === undefined || unique) return false;
@@ -148,27 +151,27 @@ interface Parsed {
 }
 
 const LINE_END = /\r?\n$/;
-/** One cell of a record that is known to be well-formed, with the comma before the next one. */
+/** One cell of a well-formed record, with the comma after it. */
 const CELL = /(?:"[^"]*(?:""[^"]*)*"|[^,]*)(?:,|$)/gy;
 
 /**
- * Records of a CSV text (RFC 4180), the header among them; lines may also end in a line feed alone.
- * @param limit characters of one record at most
- * @throws BrokenBody, after all records that come before the place where it breaks
+ * Records of a CSV text (RFC 4180), including the header. Lines may also end with a line feed alone.
+ * @param limit the most characters of one record
+ * @throws BrokenBody, after all records before the place where the text breaks
  */
 async function* csvRecords(text: AsyncIterable<string>, limit: number): AsyncGenerator<CsvRecord> {
   const found: CsvRecord[] = [];
-  // Records are taken as they are found: those that wait in a stream are gone when a later one breaks it.
+  // Records are collected as they are found: records that wait in the stream are lost when a later one breaks it.
   const parser = parse({
     record_delimiter: ["\r\n", "\n"],
     relax_column_count: true,
     max_record_size: limit,
-    // To see which empty cells are in quotes: a `cast`, which is told so, makes reading several times slower.
+    // Shows which empty cells are quoted. A `cast` function would know it too, but makes parsing several times slower.
     raw: true,
     on_record: (parsed: unknown) => void found.push(withNulls(parsed as Parsed)),
   });
   parser.on("error", () => {}).resume(); // the writer receives the error
-  /** Everything found after one step, and then what went wrong in it. */
+  /** Yields the records found in one step, then throws the error of that step. */
   async function* after(step: (done: (error?: Error | null) => void) => void): AsyncGenerator<CsvRecord> {
     const failure = await new Promise<Error | null | undefined>((resolve) => step(resolve));
     yield* found.splice(0);
@@ -182,14 +185,14 @@ async function* csvRecords(text: AsyncIterable<string>, limit: number): AsyncGen
   }
 }
 
-/** The cells, with null for the empty ones that have no quotes. */
+/** The cells of a record, with null for empty cells without quotes. */
 function withNulls({ record, raw }: Parsed): CsvRecord {
   if (!record.includes("")) return record;
   const cells = raw.includes('""') ? [...raw.replace(LINE_END, "").matchAll(CELL)] : [];
   return record.map((cell, index) => (cell === "" && !cells[index]?.[0].startsWith('"') ? null : cell));
 }
 
-/** The parser's own message quotes the body. */
+/** Replaces the parser's message, which quotes the body. */
 function problem(error: Error, limit: number): Error {
   if (!(error instanceof CsvError)) return error;
   if (error.code === "CSV_MAX_RECORD_SIZE") return rowTooLarge(limit);

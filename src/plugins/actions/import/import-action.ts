@@ -17,11 +17,14 @@ import { isSameKey, type UniqueKey, uniqueKeysOf } from "./unique-values.ts";
 
 /** Options of `importAction`. */
 export interface ImportOptions {
-  /** A unique field, or the fields of a `.unique([…])`: a row whose values a record has changes that record. @default none: all rows are new */
+  /**
+   * A unique field, or the fields of a `.unique([…])`. A row changes the record that has the same values in these
+   * fields. @default none: all rows are new
+   */
   readonly upsertBy?: string | readonly string[] | undefined;
   /** Checks everything and stores nothing. `?dryRun=true` does so for one request. @default false */
   readonly dryRun?: boolean | undefined;
-  /** Rows of one transaction at most. @default 500 */
+  /** The most rows of one transaction. @default 500 */
   readonly batch?: number | undefined;
   /** Milliseconds that an import may take. @default 600000 */
   readonly timeout?: number | undefined;
@@ -34,13 +37,13 @@ const OPTIONS: Readonly<Record<keyof ImportOptions, true>> = {
   timeout: true,
 };
 
-/** Records in the process: an array, or what gives one after the other. */
+/** Records in the process: an array, or any other iterable. */
 export type ImportedRows = Iterable<object> | AsyncIterable<object>;
 
 /**
- * `POST /import` makes a record of each row of a CSV file, a JSON array or lines of JSON, by the rules of create, and
- * goes on after rows that are refused. Rows are stored in batches of one transaction each; an import that is
- * interrupted leaves whole batches.
+ * `POST /import` creates a record from each row of a CSV file, a JSON array or lines of JSON, by the rules of create,
+ * and continues after rows that are refused. Rows are stored in batches of one transaction each; an interrupted import
+ * leaves only complete batches.
  */
 export function importAction(
   options: ImportOptions = {},
@@ -94,14 +97,17 @@ function asksForDryRun({ query }: ActionContext): boolean {
   return query.dryRun === "true";
 }
 
-/** Whether a row changes a record tells that the record has its values: for those only who may know, or write, them. */
+/**
+ * Whether a row changes a record reveals that a record has its values, so the caller must be able to filter by or write
+ * the key.
+ */
 function refuseHidden(scope: OperationScope, entity: AnyEntity, key: UniqueKey): void {
   if (scope.principal.kind === "system") return;
   const { filterable, writable } = scope.access.mask(entity);
   if (!key.every((name) => filterable.has(name) || writable.has(name))) throw new AuthorizationError();
 }
 
-/** What keeps fields from telling records apart, as the end of a sentence; undefined when nothing does. */
+/** The reason why fields do not identify records, as the end of a sentence; undefined when they do. */
 function upsertProblem(entity: AnyEntity, key: UniqueKey): string | undefined {
   const names = Object.keys(entity.columns);
   const unknown = key.find((name) => !Object.hasOwn(entity.columns, name));
@@ -120,8 +126,8 @@ function isUnique({ columns, uniques }: AnyEntity, key: UniqueKey): boolean {
 }
 
 /**
- * Rows from what a caller in the process gives.
- * @throws BadRequestError for what is no list
+ * Rows of an import in the process.
+ * @throws BadRequestError for values that are not iterable
  */
 async function* rowsOfInput(input: unknown): AsyncGenerator<GivenRow> {
   if (!isList(input)) throw new BadRequestError("An import takes an array of records");

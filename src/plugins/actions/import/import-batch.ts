@@ -10,19 +10,19 @@ import { Owners, TAKEN_BACK, type UniqueKey, type UniqueKeys } from "./unique-va
 export interface ImportJob {
   readonly scope: OperationScope;
   readonly entity: AnyEntity;
-  /** Rules in place of the entity's. */
+  /** Rules that replace the entity's. */
   readonly rules: readonly string[] | undefined;
-  /** Rows of one transaction at most. */
+  /** The most rows of one transaction. */
   readonly batch: number;
-  /** Fields by which a row finds the record that it changes; undefined when all rows are new. */
+  /** Fields that identify the record that a row changes; undefined when all rows are new. */
   readonly upsertBy: UniqueKey | undefined;
   readonly dryRun: boolean;
   readonly unique: UniqueKeys;
-  /** Unique values of records that a dry run has taken back, one text each. */
+  /** Unique values of records that a dry run has rolled back, one text each. */
   readonly takenBack: Set<string>;
 }
 
-/** What became of a row. */
+/** The outcome of one row. */
 export interface RowOutcome {
   readonly kind: "created" | "updated" | "failed";
   readonly errors?: FieldErrors | undefined;
@@ -30,20 +30,20 @@ export interface RowOutcome {
   readonly ignored?: readonly string[] | undefined;
 }
 
-/** Milliseconds after which a transaction takes no further row; hashing a password alone takes the better part of one second. */
+/** Milliseconds after which a transaction takes no more rows. Hashing one password takes most of a second. */
 const LONG_MS = 2_000;
-/** Rows after which others get a turn. */
+/** Rows after which other work gets a turn. */
 const STRETCH = 50;
-/** Values that were free a moment ago may be taken by others: then the batch is done again, and in the end row by row. */
+/** Tries of a batch: concurrent writers may take its unique values. After the last try, rows are stored one by one. */
 const ATTEMPTS = 3;
 
-/** Ends a transaction of which nothing is to stay. Never leaves this file. */
+/** Ends a transaction that must not be committed. Never leaves this file. */
 class TakenBack extends InternalError {}
 
 /**
  * Stores the first rows of a batch in one transaction: all of them, unless that takes long.
- * @returns what became of them, in order
- * @throws what is no fault of any row
+ * @returns the outcomes of these rows, in order
+ * @throws any error that is not about a row
  */
 export async function importBatch(job: ImportJob, rows: readonly GivenRow[]): Promise<readonly RowOutcome[]> {
   for (let attempt = 1; ; attempt++) {
@@ -114,8 +114,8 @@ async function storeRows(
 }
 
 /**
- * Brings one row through the gate.
- * @throws what is no fault of the row, and what refuses a row of which something is stored already: the transaction must
+ * Stores one row through the gate.
+ * @throws any error that is not about the row, and errors about a row that is partly stored: the transaction must then
  * be rolled back
  */
 async function importRow(
@@ -139,7 +139,7 @@ async function importRow(
   }
 }
 
-/** The record with the row's values, also when this caller may not see it. */
+/** The id of the record with the row's values, even if the caller may not read that record. */
 async function existing(
   { upsertBy, unique }: ImportJob,
   { owners }: CollectedWrites,
@@ -148,14 +148,14 @@ async function existing(
   const values = upsertBy && unique.valuesOf(upsertBy, data);
   if (upsertBy === undefined || values === undefined) return undefined;
   const id = await owners.of(upsertBy, values);
-  // A record that a dry run has taken back cannot be changed: what it would be changed to is checked as a new one.
+  // A record that a dry run has rolled back cannot be changed. The row is checked as a new record instead.
   if (id === TAKEN_BACK) owners.release(upsertBy, values);
   return id ?? undefined;
 }
 
 /**
- * Whether the caller may know that a record has the values of its row: they may write these values in any record, and so
- * learn it from a conflict, or find the record by them in a list.
+ * Whether the caller may know that a record has the values of its row. They may if they can write these values in any
+ * record, and so learn it from a conflict, or if they can find the record by these values in a list.
  */
 async function mayKnow({ entity, upsertBy = [] }: ImportJob, scope: OperationScope, id: string): Promise<boolean> {
   if (scope.principal.kind === "system") return true;
@@ -169,8 +169,8 @@ async function mayKnow({ entity, upsertBy = [] }: ImportJob, scope: OperationSco
 }
 
 /**
- * Changes a record, if the caller may; undefined otherwise. Then the row goes on as a new one and meets the conflict that
- * it would meet there, so that nothing is told about a record out of reach that a create does not tell.
+ * Changes a record if the caller may; undefined otherwise. The row is then created as a new record and meets the same
+ * conflict as any create, so that an import reveals no more about hidden records than a create does.
  */
 async function change(
   { entity, rules }: ImportJob,
@@ -203,9 +203,9 @@ async function create(
 }
 
 /**
- * What is told about a row that was refused: a message per field, `_` for what is about the row as a whole, as in the
- * bodies of errors. Undefined for errors that are not about the row.
- * @param sent what was to be stored, when the gate has not seen the error: a conflict names no other field
+ * The reasons why a row was refused: one message per field, and `_` for the row as a whole, as in the bodies of errors.
+ * Undefined for errors that are not about the row.
+ * @param sent the values of the row, when the error did not pass the gate: only these fields of a conflict are named
  */
 function rowErrors(error: unknown, sent?: object): FieldErrors | undefined {
   if (!isKeelsonError(error) || error.status >= 500) return undefined;

@@ -2,12 +2,13 @@ import { BadRequestError, type FieldErrors, PayloadTooLargeError, UnavailableErr
 import { BrokenBody, type GivenRow } from "./given-row.ts";
 import { type ImportJob, importBatch, type RowOutcome } from "./import-batch.ts";
 
-/** Characters of a batch, about: a batch of large rows has fewer of them. */
+/** Approximate characters of a batch: a batch has fewer rows if they are large. */
 const BATCH_SIZE = 4 * 1_048_576;
 
 /**
- * Imports rows as they come, batch by batch.
- * @throws what ends the import; batches before that stay, and so do all rows before the place where a body breaks
+ * Imports rows batch by batch, as they arrive.
+ * @throws any error that ends the import. Batches that are already stored stay; when the body cannot be read any
+ * further, all rows before that point are stored too
  */
 export async function importRows(
   job: ImportJob,
@@ -16,7 +17,7 @@ export async function importRows(
 ): Promise<void> {
   const { scope } = job;
   let failure: BadRequestError | PayloadTooLargeError | undefined;
-  /** Rows up to where they end, or where they cannot be read any further: what came before is fine. */
+  /** Rows up to the end of the body, or up to the first place that cannot be read. */
   async function* readable(): AsyncGenerator<GivenRow> {
     try {
       for await (const row of given) {
@@ -53,7 +54,7 @@ async function* batches(rows: AsyncIterable<GivenRow>, length: number): AsyncGen
   if (batch.length > 0) yield batch;
 }
 
-/** A body that cannot be read to its end: the error says how far the import came. */
+/** The error for a body that cannot be read to its end. It names the row and counts the rows imported so far. */
 function endedEarly(
   error: BadRequestError | PayloadTooLargeError,
   { rows, created, updated, failedCount: failed }: ImportTally,
@@ -70,23 +71,23 @@ function endedEarly(
 export interface FailedRow {
   /** Counts from 1, without the header. */
   readonly row: number;
-  /** A message per field; `_` for what is about the row as a whole. */
+  /** A message per field; `_` for the row as a whole. */
   readonly errors: FieldErrors;
 }
 
-/** The answer of an import. */
+/** The response of an import. */
 export interface ImportResult {
   readonly created: number;
   readonly updated: number;
   /** The first 1000 rows that were refused. */
   readonly failed: readonly FailedRow[];
-  /** How many were refused, when there are more than `failed` has. */
+  /** The number of refused rows, if there are more than `failed` holds. */
   readonly failedCount?: number;
 }
 
 const REPORTED = 1_000;
 
-/** Counts what becomes of rows, in the order in which they came. */
+/** Counts the outcomes of rows, in the order of the rows. */
 export class ImportTally {
   rows = 0;
   created = 0;

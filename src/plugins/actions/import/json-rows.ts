@@ -11,14 +11,15 @@ export function lineRows(text: AsyncIterable<string>, { bodyBytes, jsonDepth }: 
   return jsonRows(textLines(text, bodyBytes), jsonDepth, true);
 }
 
-/** The parser's own message quotes the body. */
+/** Replaces the parser's message, which quotes the body. */
 const NOT_JSON = "is not valid JSON";
 
 /**
- * Rows from JSON texts, one each.
- * @param depth levels of nested JSON at most
- * @param standAlone whether it is known where texts end though one is not JSON: then that one alone is refused
- * @throws BrokenBody for a text that is not JSON, otherwise
+ * Rows from JSON texts, one per text.
+ * @param depth the most levels of nested JSON
+ * @param standAlone whether the texts are separated independently of their JSON: a text that is not JSON is then
+ * refused alone
+ * @throws BrokenBody for a text that is not JSON, unless texts stand alone
  */
 async function* jsonRows(texts: AsyncIterable<string>, depth: number, standAlone: boolean): AsyncGenerator<GivenRow> {
   for await (const text of texts) {
@@ -39,7 +40,7 @@ function parse(text: string): { readonly value: unknown } | undefined {
 
 /**
  * Lines of a text that are not blank.
- * @param limit characters of one line at most
+ * @param limit the most characters of one line
  * @throws BrokenBody
  */
 async function* textLines(text: AsyncIterable<string>, limit: number): AsyncGenerator<string> {
@@ -62,9 +63,9 @@ const CLOSE = new Set([END, 0x7d]);
 const NOT_AN_ARRAY = "cannot be read: the body must be a JSON array";
 
 /**
- * Texts of the elements of a JSON array, so that no more than one of them is in memory. Where they end is all that is
- * looked at; whether they are JSON is for a parser to say.
- * @param limit characters of one element at most
+ * Texts of the elements of a JSON array, so that only one of them is in memory. Only finds where elements end; the
+ * caller parses them.
+ * @param limit the most characters of one element
  * @throws BrokenBody
  */
 async function* jsonElements(text: AsyncIterable<string>, limit: number): AsyncGenerator<string> {

@@ -24,8 +24,8 @@ const FORMATS: Readonly<Record<string, Format>> = {
 };
 
 /**
- * The rows of a body, read as they are asked for.
- * @param needed fields that rows must have
+ * The rows of a body, read on demand.
+ * @param needed required fields of each row
  * @throws UnsupportedMediaTypeError, PayloadTooLargeError, BadRequestError
  */
 export function readRows(from: ImportSource, needed: readonly string[]): AsyncIterable<GivenRow> | Iterable<GivenRow> {
@@ -55,7 +55,7 @@ function formatOf(contentType: string): Format {
   return format;
 }
 
-/** What the host's own parser made of the body. */
+/** Rows of a body that the host has already parsed. */
 function* parsedRows(value: unknown, depth: number): Generator<GivenRow> {
   if (!Array.isArray(value)) throw new BadRequestError("The body must be an array of records");
   for (const row of value) yield givenRow(row, 0, jsonShapeProblem(row, depth));
@@ -66,9 +66,9 @@ const PIECE = 65_536;
 type UnreadBody = Exclude<KernelBody, { kind: "parsed" }>;
 
 /**
- * A body's text, piece by piece; a piece never ends within a character.
- * @param limit bytes at most
- * @throws PayloadTooLargeError, BrokenBody for what is not UTF-8 and for NUL characters
+ * The text of a body, piece by piece; a piece never ends within a character.
+ * @param limit the most bytes of the body
+ * @throws PayloadTooLargeError; BrokenBody for bytes that are not UTF-8 and for NUL characters
  */
 async function* bodyText(body: UnreadBody, limit: number): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -95,7 +95,7 @@ function decode(read: () => string): string {
   }
 }
 
-/** What stands before the NUL is read all the same. */
+/** Yields the text before the first NUL character, then throws. */
 function* withoutNul(text: string): Generator<string> {
   const end = text.indexOf("\u0000");
   if (end === -1) return yield text;

@@ -8,10 +8,10 @@ import {
 import { allOf, type Driver, type Row, type Where } from "../../../gate/index.ts";
 import { ConflictError } from "../../../kernel/index.ts";
 
-/** Fields whose values no two records share. */
+/** Fields whose combined values are unique. */
 export type UniqueKey = readonly string[];
 
-/** A value as it will be stored, or its default; undefined or null when there is nothing to store. */
+/** A value as it will be stored, or its default; undefined or null when nothing is stored. */
 type ReadValue = (value: unknown) => unknown;
 
 /** Whether two lists name the same fields. */
@@ -21,9 +21,9 @@ export function isSameKey(one: UniqueKey, other: UniqueKey): boolean {
 
 /** What an import needs to know of an entity, worked out once. */
 export interface UniqueKeys {
-  /** The id among them. */
+  /** All unique keys, including the id. */
   readonly keys: readonly UniqueKey[];
-  /** The values of a row in some columns as they will be stored; a row without one of them gives undefined. */
+  /** The values that a row will store in some columns; undefined if one of them is missing. */
   valuesOf(columns: UniqueKey, row: Row): Row | undefined;
 }
 
@@ -66,21 +66,21 @@ function valueReader({ kind, field }: ColumnDefinition): ReadValue {
   return (value = fallback) => (value === null || value === undefined ? undefined : schema.safeParse(value).data);
 }
 
-/** Whether a key leads to a record that is followed back by a single one: then no two records may share it. */
+/** Whether a foreign key belongs to a relation whose inverse is a `hasOne`: two records must not share its value. */
 function isFollowedBySingle(model: EntityModel, entity: AnyEntity, { relation }: ColumnDefinition): boolean {
   const key = relation === undefined ? undefined : model.relation(entity, relation);
   if (key?.inverse === undefined || key.remote !== undefined) return false;
   return model.relation(key.target, key.inverse)?.type === "hasOne";
 }
 
-/** Values that one query asks for; conditions of several fields are as long as that. */
+/** The most values of one query; for keys of several fields, the most combinations. */
 const VALUES = 500;
 const PAIRS = 100;
 
-/** Stands for the id of a record that was taken back again, because nothing was to be stored. */
+/** The id of a record that a dry run has rolled back. */
 export const TAKEN_BACK = "";
 
-/** Who has the values that only one record can have. Many are looked up at once, before a batch, and the others one by one. */
+/** Finds the records that hold unique values. Values of a whole batch are looked up together, others one by one. */
 export class Owners {
   readonly #driver: Driver;
   readonly #entity: AnyEntity;
@@ -89,7 +89,7 @@ export class Owners {
   #known = new Map<string, string | null>();
   readonly #takenBack: ReadonlySet<string>;
   readonly #released = new Set<string>();
-  /** Keys of new records with their values, one text each. */
+  /** Unique keys of new records with their values, one text each. */
   readonly added = new Set<string>();
   readonly #live: Where | undefined;
 
@@ -98,11 +98,11 @@ export class Owners {
     this.#entity = entity;
     this.#unique = unique;
     this.#takenBack = takenBack;
-    // Values of records that are softly deleted are free.
+    // Soft-deleted records do not occupy their values.
     this.#live = entity.softDelete === undefined ? undefined : { [entity.softDelete.field]: null };
   }
 
-  /** Looks up what rows would take. */
+  /** Looks up the unique values of rows. */
   async learn(rows: readonly Row[]): Promise<void> {
     for (const key of this.#unique.keys) {
       const wanted = new Map<string, Row>();
@@ -117,7 +117,10 @@ export class Owners {
     }
   }
 
-  /** The id of the record with these values; null without such a record. The id itself is known only where it was learned. */
+  /**
+   * The id of the record with these values; null without such a record. For the key `id`, only records that were looked up
+   * are known.
+   */
   async of(key: UniqueKey, values: Row): Promise<string | null> {
     if (key.some((name) => values[name] === null || values[name] === undefined)) return null;
     const text = textOf(key, values);
@@ -130,7 +133,7 @@ export class Owners {
   }
 
   /**
-   * Refuses what the database would refuse, in its words.
+   * Refuses values that the database would refuse, with the same error.
    * @param id of the record that is changed @default it is a new one
    * @throws ConflictError
    */
@@ -141,7 +144,7 @@ export class Owners {
     }
   }
 
-  /** Whether a change leaves records with the values that they are known to have. */
+  /** Whether the known owners of unique values stay valid after a change. */
   async keep(data: Row, id: string | undefined): Promise<boolean> {
     const { softDelete } = this.#entity;
     if (softDelete !== undefined && Object.hasOwn(data, softDelete.field)) return false;
@@ -158,12 +161,12 @@ export class Owners {
     }
   }
 
-  /** Lets the next record have the values of one that was taken back. */
+  /** Frees the values of a record that was rolled back for the next record. */
   release(key: UniqueKey, values: Row): void {
     this.#released.add(textOf(key, values));
   }
 
-  /** What is known may be so no longer. */
+  /** Forgets all known owners, because they may have changed. */
   forget(): void {
     this.#known = new Map();
   }

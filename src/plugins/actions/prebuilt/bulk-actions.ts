@@ -10,8 +10,8 @@ interface BulkInput {
 }
 
 /**
- * `PUT /bulk`, also `POST /bulk-update`, changes those of some records that the caller may change, by the rules of update
- * and in one transaction: all of them, or none when something is wrong (spec 4.2).
+ * `PUT /bulk`, also `POST /bulk-update`, changes the listed records that the caller may change, by the rules of update,
+ * in one transaction: all of them, or none if there is an error (spec 4.2).
  */
 export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: number }, false, BulkInput>> {
   return new ActionBuilder({
@@ -30,7 +30,7 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
       }),
     async handler({ scope, entity, input, rules }) {
       const { ids, data } = readBulk(input, ["ids", "data"], entity, scope.app.limits.bulk);
-      // Each record needs a hash of its own, which takes the better part of a second.
+      // Each record needs its own hash, which takes most of a second.
       const password = Object.keys(data).find((name) => entity.fields[name]?.password !== undefined);
       if (password !== undefined) throw new BadRequestError(`"${password}" cannot be set on several records at once`);
       const { total: count, ignored } = await scope.run({ kind: "update", entity, ids, rules, data });
@@ -40,8 +40,8 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
 }
 
 /**
- * `DELETE /bulk`, also `POST /bulk-delete` for proxies that drop the body of a DELETE, deletes those of some records that
- * the caller may delete, by the rules of delete and in one transaction (spec 4.2).
+ * `DELETE /bulk`, also `POST /bulk-delete` for proxies that drop the body of a DELETE, deletes the listed records that
+ * the caller may delete, by the rules of delete, in one transaction (spec 4.2).
  */
 export function bulkDeleteAction(): ActionBuilder<
   PlainShape<{ readonly count: number }, false, Pick<BulkInput, "ids">>
@@ -82,8 +82,8 @@ function describeBulk(
 }
 
 /**
- * Checks the body of a bulk request. Its ids become distinct, in ascending order: records are always locked in that order.
- * @param limit ids at most
+ * Checks the body of a bulk request. Returns distinct ids in ascending order: records are always locked in that order.
+ * @param limit the most ids
  * @throws BadRequestError
  */
 function readBulk(input: unknown, keys: readonly ("ids" | "data")[], { columns }: AnyEntity, limit: number): BulkInput {
@@ -92,7 +92,7 @@ function readBulk(input: unknown, keys: readonly ("ids" | "data")[], { columns }
   const other = Object.keys(input).find((key) => !(keys as readonly string[]).includes(key));
   if (other !== undefined) throw new BadRequestError(`The body must be ${shape} and nothing else`);
   const { ids: given, data = {} } = input;
-  // Ids of whole numbers are numbers on the wire.
+  // Ids that are whole numbers are sent as JSON numbers.
   const isNumber = columns.id?.kind.toWire !== undefined;
   const ids =
     isNumber && Array.isArray(given)

@@ -9,11 +9,11 @@ type Overrides = Readonly<Record<string, unknown>>;
 type CloneShape = PlainShape<ActionRecord, true, Overrides>;
 
 /**
- * `POST /:id/clone` makes a new record of what the caller may read and write of another one, by the rules of read and of
- * create; the caller owns it (spec 4.2). Values in the body take the place of copied ones, by the rules of create. Passwords,
- * omitted fields and the time of deletion are never copied; an optional reference to a record that the caller may not read is
- * left out. For the system the copy belongs to the owner of the original.
- * @param fieldsToExclude fields that are left out besides `id`, `createdAt` and `updatedAt` @default none
+ * `POST /:id/clone` creates a copy of a record, by the rules of read and of create. It copies the fields that the
+ * caller may read and write; the caller owns the copy (spec 4.2). Values in the body replace copied values, by the
+ * rules of create. Passwords, omitted fields and the time of deletion are never copied. An optional reference to a
+ * record that the caller may not read is left out. A copy made by the system belongs to the owner of the original.
+ * @param fieldsToExclude fields that are not copied, besides `id`, `createdAt` and `updatedAt` @default none
  */
 export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuilder<CloneShape> {
   return new ActionBuilder({
@@ -63,7 +63,8 @@ function overridesOf(input: unknown): Overrides {
 }
 
 /**
- * Creates the copy. Whether a reference may be seen is for validation to say: optional ones that it refuses are left out.
+ * Creates the copy. Validation decides whether the caller may read a referenced record; optional references that it
+ * refuses are left out.
  * @throws ValidationFailedError naming the values that have to be sent
  */
 async function createCopy(context: ActionContext, copied: Row, overrides: Overrides): Promise<Operation> {
@@ -82,7 +83,7 @@ async function createCopy(context: ActionContext, copied: Row, overrides: Overri
   }
 }
 
-/** Says of required values why the copy does not have them. */
+/** Adds the reason to errors about required values that were not copied. */
 function withReasons({ issues }: ValidationFailedError, copied: Row): ValidationFailedError {
   return new ValidationFailedError(
     issues.map((issue) => {
@@ -93,7 +94,10 @@ function withReasons({ issues }: ValidationFailedError, copied: Row): Validation
   );
 }
 
-/** What this caller sees of the record and may write; not the owner, who becomes the caller, if that is a user. */
+/**
+ * The fields that the caller may read and write, without the owner: the copy belongs to the caller, unless it is the
+ * system.
+ */
 async function copyable(
   record: Row,
   entity: AnyEntity,

@@ -26,7 +26,7 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
       });
       return { count: total ?? 0 };
     },
-    /** In the process: conditions in one object, as `count(where)` takes them. */
+    /** In the process it takes one object of conditions, like `count(where)`. */
     async call({ scope, entity, rules, input }) {
       const where = (input ?? undefined) as Where | undefined;
       const { total } = await scope.run({ kind: "count", entity, rules, query: { where }, bounded: true });
@@ -35,7 +35,7 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
   });
 }
 
-/** `GET /:id/exists` tells whether there is a record that the caller may read (spec 4.2). */
+/** `GET /:id/exists` returns whether there is a record that the caller may read (spec 4.2). */
 export function existsAction(): ActionBuilder<PlainShape<{ readonly exists: boolean }, true>> {
   return new ActionBuilder({
     method: "GET",

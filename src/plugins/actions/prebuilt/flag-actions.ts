@@ -17,7 +17,7 @@ export function unarchiveAction(): ActionBuilder<SetFlagShape> {
   return setFlag("unarchive", "archived", false);
 }
 
-/** `POST /:id/<verb>` sets a bool field, by the rules of update; a record that has the value already is left as it is. */
+/** `POST /:id/<verb>` sets a bool field, by the rules of update. A record that already has the value is not changed. */
 function setFlag(verb: string, field: string, value: boolean): ActionBuilder<SetFlagShape> {
   return new ActionBuilder({
     method: "POST",
@@ -41,8 +41,8 @@ function setFlag(verb: string, field: string, value: boolean): ActionBuilder<Set
 type ToggleShape<F extends string> = PlainShape<{ readonly [K in F]: boolean }, true>;
 
 /**
- * `POST /:id/toggle-<field>` inverts a bool field, by the rules of update, and answers with the new value (spec 4.2): to
- * those only who may read it. An empty one becomes true.
+ * `POST /:id/toggle-<field>` inverts a bool field, by the rules of update, and returns the new value (spec 4.2). The
+ * caller must be allowed to read the field. An empty field becomes true.
  * @throws ConfigurationError without a field
  */
 export function toggleAction<const F extends string>(field: F): ActionBuilder<ToggleShape<F>> {
@@ -70,7 +70,7 @@ export function toggleAction<const F extends string>(field: F): ActionBuilder<To
 async function toggle(context: ActionContext, field: string): Promise<Record<string, boolean>> {
   const { scope, entity } = context;
   if (await isShownAlways(scope, entity, field)) return (await invert(scope, context, field)).answer;
-  // Whether this record shows it is known when it has been written; if not, that is taken back.
+  // Whether this record shows the field is only known after the write, which is rolled back if it does not.
   return scope.transaction(async (inner) => {
     const { answer, records } = await invert(inner, context, field);
     const [shown] = (await presentSettled(records, inner, false)) as readonly Row[];
@@ -80,8 +80,8 @@ async function toggle(context: ActionContext, field: string): Promise<Record<str
 }
 
 /**
- * Whether the caller may read the field of each record.
- * @throws AuthenticationError, AuthorizationError where they may read it of none
+ * Whether the caller may read the field of every record.
+ * @throws AuthenticationError, AuthorizationError if they may read it of no record
  */
 async function isShownAlways(scope: OperationScope, entity: AnyEntity, field: string): Promise<boolean> {
   if (scope.principal.kind === "system") return true;
@@ -92,7 +92,10 @@ async function isShownAlways(scope: OperationScope, entity: AnyEntity, field: st
   return predicate === undefined && guard === undefined && readablePerRow?.has(field) !== true;
 }
 
-/** One conditional statement per try. When others toggle at the same time one of them wins each round, so it ends. */
+/**
+ * Tries one conditional statement per value until one applies. Of concurrent toggles one succeeds per round, so it
+ * ends.
+ */
 async function invert(
   scope: OperationScope,
   { entity, params, rules }: ActionContext,
@@ -110,8 +113,8 @@ async function invert(
 }
 
 /**
- * What is wrong with the field an action works on, as the end of a sentence; undefined when nothing is.
- * @param wanted its kind, whether it must be optional, and whether callers must see it
+ * The problem with the field of an action, as the end of a sentence; undefined when it is suitable.
+ * @param wanted the kind of the field, whether it must be optional, and whether callers must be able to see it
  */
 export function columnProblem(
   entity: AnyEntity,

@@ -17,9 +17,9 @@ import { columnProblem } from "./flag-actions.ts";
 type DeletionAction = ActionBuilder<PlainShape<{ readonly success: true }, true>>;
 
 /**
- * `DELETE /:id/soft` marks a record as deleted, by the rules of delete (spec 4.2). Once more is fine and does not move
- * the time.
- * @param fieldName optional datetime field that holds the time @default that of `.softDelete()`, or "deletedAt"
+ * `DELETE /:id/soft` marks a record as deleted, by the rules of delete (spec 4.2). Deleting it again succeeds and keeps
+ * the first time.
+ * @param fieldName optional datetime field that holds the time @default the field of `.softDelete()`, or "deletedAt"
  */
 export function softDeleteAction(fieldName?: string): DeletionAction {
   return new ActionBuilder({
@@ -42,8 +42,9 @@ export function softDeleteAction(fieldName?: string): DeletionAction {
 }
 
 /**
- * `POST /:id/restore` takes a soft deletion back, by the rules of update (spec 4.2).
- * @param fieldName optional datetime field that holds the time of deletion @default that of `.softDelete()`, or "deletedAt"
+ * `POST /:id/restore` undoes a soft deletion, by the rules of update (spec 4.2).
+ * @param fieldName optional datetime field that holds the time of deletion @default the field of `.softDelete()`, or
+ * "deletedAt"
  */
 export function restoreAction(fieldName?: string): DeletionAction {
   return new ActionBuilder({
@@ -65,7 +66,7 @@ export function restoreAction(fieldName?: string): DeletionAction {
   });
 }
 
-/** What both actions say of themselves. */
+/** Settings that both actions share. */
 function shared(fieldName: string | undefined) {
   return {
     query: {},
@@ -81,7 +82,7 @@ function deletionField({ softDelete }: AnyEntity, given: string | undefined): st
   return given ?? softDelete?.field ?? "deletedAt";
 }
 
-/** What is wrong with it, as the end of a sentence; undefined when nothing is. */
+/** The problem with the field, as the end of a sentence; undefined when it is suitable. */
 function deletionProblem(entity: AnyEntity, given: string | undefined): string | undefined {
   const { softDelete } = entity;
   const field = deletionField(entity, given);
@@ -90,18 +91,19 @@ function deletionProblem(entity: AnyEntity, given: string | undefined): string |
   return columnProblem(entity, field, { kind: "datetime", optional: true });
 }
 
-/** Whose rules say which deleted records a caller may see. */
+/** The access or rules that decide which deleted records a caller may see. */
 type Restore = Pick<OperationInput, "access" | "rules">;
 
-/** Without an action of its own, a caller who may change a record may restore it. */
+/** Without a restore action, a caller who may change a record may restore it. */
 const UPDATE: Restore = Object.freeze({ access: "update" });
-/** The question to these rules: about records that are there and deleted ones alike. */
+/** The query for these rules: about live and deleted records alike. */
 const ANY: OperationQuery = Object.freeze({ deleted: "with" });
 
 /**
- * Hides records that are softly deleted, on entities that ask for it: they are not there for any operation. Lists, reads
- * and counts that want them get those that their caller may restore; whether updates and deletes reach them is up to code.
- * @param actions all actions of the app; those that restore bring the rules for it
+ * Hides soft-deleted records from all operations on entities with `.softDelete()`. Lists, reads and counts with
+ * `deleted` include the deleted records that their caller may restore. Updates and deletes reach them if their code
+ * asks for it.
+ * @param actions all actions of the app; restoring actions contribute their rules
  */
 export function addSoftDeletePolicy({ records }: PluginContext, actions: readonly CompiledAction[]): void {
   const restores = new Map<AnyEntity, Restore[]>();
@@ -126,7 +128,7 @@ export function addSoftDeletePolicy({ records }: PluginContext, actions: readonl
   records.policy({ name: "soft-delete", appliesTo: ({ softDelete }) => softDelete !== undefined, visible });
 }
 
-/** A deleted record is there only for callers that the rules allow to change it: others are not told of it. */
+/** Callers without the right to change a deleted record get the error for missing records. */
 function requireReached(operation: PolicyQuestion, field: string): void {
   const deleted: Where = { [field]: { null: false } };
   if (operation.query.deleted === "only") operation.require(deleted);
@@ -138,8 +140,8 @@ function fieldOf({ softDelete }: AnyEntity): string {
 }
 
 /**
- * Shows what any of the actions restores.
- * @throws AuthenticationError, AuthorizationError to those who may restore nothing
+ * Shows the deleted records that any of the actions may restore.
+ * @throws AuthenticationError, AuthorizationError for callers who may restore nothing
  */
 async function showRestorable(operation: PolicyQuestion, restores: readonly Restore[]): Promise<void> {
   const { entity, query, scope } = operation;

@@ -4,7 +4,7 @@ import { DEFAULT_KEY_ID } from "./data-key.ts";
 import type { EncryptionOptions } from "./functions.ts";
 import { createKeyRing, defaultRing, type KeyRing } from "./key-ring.ts";
 
-/** One more key of an app, for reading. */
+/** An additional key of an app, for reading. */
 export interface FurtherKey {
   readonly key: string;
   readonly keyId: string;
@@ -13,13 +13,13 @@ export interface FurtherKey {
 
 /** Keys of one app. */
 export interface AppEncryption extends EncryptionOptions {
-  /** Keys that older values still have. @default none */
+  /** Keys of older values. @default none */
   readonly keys?: readonly FurtherKey[] | undefined;
 }
 
 /**
- * The keys an app uses: those it is given; else those of KEELSON_ENCRYPTION_KEY (`<64 hex>`, or `<id>:<64 hex>` several
- * times with commas between, the first is primary); else the process-wide ones of `initEncryption`.
+ * The keys of an app: the given ones; otherwise those of KEELSON_ENCRYPTION_KEY (`<64 hex>`, or several `<id>:<64 hex>`
+ * separated by commas, the first of which is primary); otherwise the process-wide keys of `initEncryption`.
  * @throws ConfigurationError when a key is malformed
  */
 export function keysOfApp(given: AppEncryption | undefined, log: Logger): KeyRing {

@@ -4,10 +4,10 @@ import { BadRequestError } from "../../../kernel/index.ts";
 import { indexKeyOf, type KeyRing } from "./key-ring.ts";
 import { encodeValue, lengthPrefixed } from "./value-codec.ts";
 
-/** Keys of fields by the key they are derived from; they go when that goes. */
+/** Derived field keys, by the key they are derived from. */
 const derived = new WeakMap<KeyObject, Map<string, KeyObject>>();
 
-/** HKDF-SHA-256 (RFC 5869): what is known of one field's key says nothing of another's, nor of the key itself. */
+/** HKDF-SHA-256 (RFC 5869): one field's key reveals neither another field's key nor the root key. */
 function fieldKey(root: KeyObject, entity: string, field: string): KeyObject {
   const keys = derived.get(root) ?? new Map<string, KeyObject>();
   derived.set(root, keys);
@@ -19,15 +19,16 @@ function fieldKey(root: KeyObject, entity: string, field: string): KeyObject {
 }
 
 /**
- * The blind index of a value: HMAC-SHA-256 with a key of the field's own, as 43 characters of base64url. Equal
- * values of a field, and only they, have the same one; without the key it cannot be guessed at. It shows which records
- * are equal, so fields with few values should not have one.
+ * The blind index of a value: HMAC-SHA-256 with a key derived for the field, as 43 characters of base64url. Equal
+ * values of a field have equal indexes, and different values have different ones. An index cannot be guessed without
+ * the key. It reveals which records have equal values, so fields with few possible values should not have one.
  *
- * It outlives rotations: the key is derived from the index key, which stays when data keys change. While there has been
- * one key only, that one serves as index key; with the second one, `indexKey` has to be set to the first.
+ * Indexes survive key rotations: the field key is derived from the index key, which stays when data keys change. As
+ * long as an app has had only one key, that key is the index key. With a second key, `indexKey` must be set to the
+ * first.
  * @param value text, a finite number, a boolean or a date, in the form in which it is compared (trimmed, lower-cased)
- * @throws ConfigurationError without a key, or when there are several and none is the index key
- * @throws BadRequestError for JSON arrays and objects, which have no one spelling
+ * @throws ConfigurationError without a key, or with several keys but no index key
+ * @throws BadRequestError for JSON arrays and objects, which have no canonical form
  */
 export function blindIndex(
   ring: KeyRing,
@@ -42,7 +43,7 @@ export function blindIndex(
     .digest("base64url");
 }
 
-/** Name of the column that finds the values of an encrypted field; undefined where it is not searchable. */
+/** Name of the blind index column of an encrypted field; undefined if the field is not searchable. */
 export function blindIndexColumn(entity: AnyEntity, field: string): string | undefined {
   return Object.values(entity.columns).find(({ of }) => of === field)?.name;
 }

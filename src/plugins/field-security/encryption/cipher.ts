@@ -8,7 +8,7 @@ import { decodeValue, type Encryptable, encodeValue, lengthPrefixed, readCanonic
 const NO_ADDITIONAL_DATA = Buffer.alloc(0);
 const NEED = "binds values to their place: pass { entity, field, id }";
 
-/** The place a value belongs to. A bound value opens nowhere else. */
+/** The place of a value. A bound value cannot be decrypted anywhere else. */
 export interface BindingContext {
   /** Name of the entity. */
   readonly entity: string;
@@ -19,24 +19,25 @@ export interface BindingContext {
 }
 
 /**
- * Encrypts a value under the ring's primary key, whatever it looks like: what seems encrypted already is encrypted again.
- * @param context where it will be stored; needed when the primary key binds, and not used otherwise
- * @throws ConfigurationError without a key, or without the context that the key needs
- * @throws BadRequestError for values that would not come back the same
+ * Encrypts a value with the ring's primary key. Values that already look encrypted are encrypted again.
+ * @param context the place where it will be stored; needed when the primary key binds, ignored otherwise
+ * @throws ConfigurationError without a key, or without a context that the key needs
+ * @throws BadRequestError for values that would not be restored exactly
  */
 export function encrypt(ring: KeyRing, value: unknown, context?: BindingContext): string {
   return encryptBytes(ring, encodeValue(value), context);
 }
 
 /**
- * The value behind a stored form, of the type it had.
- * @throws DecryptionError when it is malformed, changed, moved, or its key is not there; never with the value or the key
+ * Decrypts a stored value and restores its type.
+ * @throws DecryptionError when the value is malformed, changed or moved, or its key is not registered; the error
+ * contains neither value nor key
  */
 export function decrypt(ring: KeyRing, encrypted: unknown, context?: BindingContext): Encryptable {
   return decryptBound(ring, encrypted, context).value;
 }
 
-/** The same, and whether the value was bound to its place. @throws DecryptionError */
+/** Decrypts a value, and returns whether it was bound to its place. @throws DecryptionError */
 export function decryptBound(
   ring: KeyRing,
   encrypted: unknown,
@@ -50,8 +51,8 @@ export function decryptBound(
 }
 
 /**
- * Whether something has the stored form. Only the form is looked at where a key id is named; a text without one may as
- * well be any other base64, and counts when one of the ring's keys opens it.
+ * Whether a value has the stored form. With a key id only the form is checked. Text without a key id could be any
+ * base64, so it only counts if one of the ring's keys decrypts it.
  */
 export function isEncryptedWith(ring: KeyRing, value: unknown): value is string {
   const envelope = readEnvelope(value);
@@ -61,8 +62,8 @@ export function isEncryptedWith(ring: KeyRing, value: unknown): value is string 
 }
 
 /**
- * Whether something may be a value from before its field was encrypted: it has not the stored form, and does not begin as
- * values of the ring's keys do. What begins so and has not the form is a damaged value.
+ * Whether a value may be plaintext from before its field was encrypted. It is not if it has the stored form. It is not
+ * either if it begins with the id of a key in the ring: then it is a damaged encrypted value.
  */
 export function isPlaintext(ring: KeyRing, value: unknown): boolean {
   if (isEncryptedWith(ring, value)) return false;
@@ -75,7 +76,7 @@ interface Opened {
   readonly bound: boolean;
 }
 
-/** Bytes in the stored form, under the primary key. @throws ConfigurationError */
+/** Encrypts bytes with the primary key. @throws ConfigurationError */
 export function encryptBytes(ring: KeyRing, bytes: Uint8Array, context?: BindingContext): string {
   const key = takePrimary(ring);
   const additional = additionalDataOf(key, context);
@@ -83,7 +84,7 @@ export function encryptBytes(ring: KeyRing, bytes: Uint8Array, context?: Binding
   return writeEnvelope(key.id, seal(key.secret, randomBytes(IV_BYTES), bytes, additional));
 }
 
-/** The bytes behind the stored form. @throws DecryptionError */
+/** Decrypts to bytes. @throws DecryptionError */
 export function decryptBytes(ring: KeyRing, encrypted: unknown, context?: BindingContext): Opened {
   const envelope = readEnvelope(encrypted);
   if (envelope === undefined)
@@ -91,7 +92,7 @@ export function decryptBytes(ring: KeyRing, encrypted: unknown, context?: Bindin
   return envelope.keyId === null ? openWithAnyKey(ring, envelope) : openWithItsKey(ring, envelope, context);
 }
 
-/** A value that names its key is opened with that key or not at all: no other rule for it can be chosen by relabelling. */
+/** A value that names its key is only decrypted with that key, so that changing the id cannot select weaker rules. */
 function openWithItsKey(ring: KeyRing, { keyId, sealed }: Envelope, context: BindingContext | undefined): Opened {
   const keys = keysOf(ring);
   const key = keys.get(keyId as string);
@@ -110,7 +111,7 @@ function openWithItsKey(ring: KeyRing, { keyId, sealed }: Envelope, context: Bin
   throw new DecryptionError(`the key "${key.id}" does not open this value: it ${how}`, { reason: "refused" });
 }
 
-/** A value from before key ids may have any key (spec 2.4 rule 9), and was never bound. */
+/** Values from before key ids may have any key (spec 2.4 rule 9) and are never bound. */
 function openWithAnyKey(ring: KeyRing, { sealed }: Envelope): Opened {
   for (const { secret } of keysOf(ring).values()) {
     const bytes = open(secret, sealed, NO_ADDITIONAL_DATA);
@@ -120,7 +121,7 @@ function openWithAnyKey(ring: KeyRing, { sealed }: Envelope): Opened {
 }
 
 interface Envelope {
-  /** `null` in values written before key ids were. */
+  /** `null` for values that were written before key ids existed. */
   readonly keyId: string | null;
   /** iv + ciphertext + tag. */
   readonly sealed: Buffer;
@@ -132,8 +133,8 @@ function writeEnvelope(keyId: string, sealed: Buffer): string {
 }
 
 /**
- * Takes a stored value apart; undefined when it has not the form. Base64 has no colon, so what has none carries no key
- * id.
+ * Parses a stored value; undefined when it does not have the form. Base64 contains no colon, so a value without a colon
+ * has no key id.
  */
 function readEnvelope(text: unknown): Envelope | undefined {
   if (typeof text !== "string") return undefined;
@@ -144,7 +145,7 @@ function readEnvelope(text: unknown): Envelope | undefined {
   return sealed && { keyId, sealed };
 }
 
-/** The key id that an encrypted value carries; `null` when it carries none, or is no encrypted value. */
+/** The key id of an encrypted value; `null` if it has no key id, or is not an encrypted value. */
 export function getEncryptionKeyId(encrypted: string): string | null {
   return readEnvelope(encrypted)?.keyId ?? null;
 }
@@ -154,9 +155,9 @@ function isPart(part: unknown): part is string {
 }
 
 /**
- * The additional authenticated data of a value. It is not stored but made again for reading, so the stored form is the
- * same with it and without. Whether there is any is a property of the key: a value does not say.
- * @returns undefined when the key binds and the context does not say where
+ * The additional authenticated data of a value. It is not stored but computed again for reading, so the stored form is
+ * the same with and without it. Whether a value has any is a property of its key.
+ * @returns undefined when the key binds and the context is missing or incomplete
  */
 function additionalDataOf(
   key: { readonly id: string; readonly bind: boolean },
@@ -171,19 +172,22 @@ function additionalDataOf(
 const ALGORITHM = "aes-256-gcm";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-// Without it Node accepts a tag of 4 bytes, which is forged in minutes.
+// Without it, Node accepts a tag of 4 bytes, which can be forged in minutes.
 const OPTIONS = { authTagLength: TAG_BYTES } as const;
 
 /**
- * AES-256-GCM as NIST SP 800-38D has it: iv + ciphertext + tag.
- * @param iv 12 bytes that this key has never seen; the same iv twice gives the key's authentication away
+ * AES-256-GCM as in NIST SP 800-38D: iv + ciphertext + tag.
+ * @param iv 12 bytes that were never used with this key; reusing an iv reveals the authentication key
  */
 export function seal(key: KeyObject, iv: Uint8Array, plaintext: Uint8Array, additional: Uint8Array): Buffer {
   const cipher = createCipheriv(ALGORITHM, key, iv, OPTIONS).setAAD(additional);
   return Buffer.concat([iv, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The plaintext of at least 28 sealed bytes; undefined when key, bytes and additional data do not belong together. */
+/**
+ * Decrypts at least 28 sealed bytes; undefined when the key or the additional data do not match, or the bytes were
+ * changed.
+ */
 export function open(key: KeyObject, sealed: Uint8Array, additional: Uint8Array): Buffer | undefined {
   const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, IV_BYTES), OPTIONS)
     .setAAD(additional)

@@ -1,15 +1,15 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { ConfigurationError } from "../../../entity/index.ts";
 
-/** The key id of a key that is given none. */
+/** The default key id. */
 export const DEFAULT_KEY_ID = "v1";
 
 const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const HEX_KEY = /^[0-9A-Fa-f]{64}$/;
-/** Half a key, too. */
+/** Matches half a key, too. */
 const KEY_LIKE = /[0-9A-Fa-f]{32}/;
 
-/** A key that values are encrypted with. */
+/** A key that encrypts values. */
 export interface DataKey {
   readonly id: string;
   /** Opaque: neither `util.inspect` nor JSON shows its bytes. */
@@ -23,12 +23,15 @@ export function generateEncryptionKey(): string {
   return randomBytes(32).toString("hex");
 }
 
-/** Whether a text may name a key. It has no colon, so that the first one in a stored value ends the key id. */
+/** Whether a text is a valid key id. It has no colon, because the first colon of a stored value ends the key id. */
 export function isKeyId(text: unknown): text is string {
   return typeof text === "string" && KEY_ID.test(text);
 }
 
-/** @throws ConfigurationError unless it may name a key, and is not one: ids are in every value, and in messages */
+/**
+ * @throws ConfigurationError if it is not a valid key id, or looks like a key: ids are stored with values and shown in
+ * messages
+ */
 export function checkKeyId(keyId: unknown): asserts keyId is string {
   if (!isKeyId(keyId))
     throw new ConfigurationError("a key id is 1 to 64 letters, digits, dots, underscores and hyphens");
@@ -38,14 +41,14 @@ export function checkKeyId(keyId: unknown): asserts keyId is string {
     );
 }
 
-/** A key id in words for a message; what may be a key in the wrong place is not repeated. */
+/** A key id for a message. It is not quoted if it could be a key by mistake. */
 export function quotedKeyId(keyId: unknown): string {
   return isKeyId(keyId) && !KEY_LIKE.test(keyId) ? `"${keyId}"` : "of this id";
 }
 
 /**
- * Reads a key. Node would make 0 or 31 bytes of a bad text without a word, hence the check.
- * @throws ConfigurationError that does not quote it
+ * Reads a key. The check is needed because Node silently makes a key of 0 or 31 bytes from bad text.
+ * @throws ConfigurationError without the text of the key
  */
 export function readKey(hex: unknown): KeyObject {
   if (typeof hex === "string" && HEX_KEY.test(hex)) return createSecretKey(hex, "hex");
@@ -59,7 +62,7 @@ function shapeOf(key: unknown): string {
   return key.length === 64 ? "not all of these are" : `these are ${key.length}`;
 }
 
-/** Whether a key is the one that people type when they need just any. */
+/** Whether a key is all zeros, a common placeholder. */
 export function isZeroKey(secret: KeyObject): boolean {
   return secret.equals(createSecretKey(Buffer.alloc(32)));
 }

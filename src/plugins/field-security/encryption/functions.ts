@@ -7,22 +7,22 @@ import { defaultRing, type KeyOptions } from "./key-ring.ts";
 import { type ReEncryptOptions, reEncrypt, reEncryptStored } from "./re-encrypt.ts";
 import type { Encryptable } from "./value-codec.ts";
 
-/** How encryption begins. */
+/** Options of `initEncryption`. */
 export interface EncryptionOptions extends KeyOptions {
   /** Exactly 64 hexadecimal characters: 32 bytes. */
   readonly key: string;
   /** @default "v1" */
   readonly keyId?: string | undefined;
   /**
-   * What blind indexes of searchable fields are derived from, 64 hexadecimal characters.
-   * @default the key, as long as no second one is registered
+   * The key from which blind indexes of searchable fields are derived, as 64 hexadecimal characters.
+   * @default the key, as long as there is no second one
    */
   readonly indexKey?: string | undefined;
 }
 
 /**
- * Starts afresh with one key, which becomes primary; keys from before are forgotten.
- * @throws ConfigurationError when a key or the id is malformed; what was there stays
+ * Replaces all registered keys with one key, which becomes primary.
+ * @throws ConfigurationError when a key or the id is malformed; the registered keys then stay
  * @example
  * initEncryption({ key: process.env.ENCRYPTION_KEY, keyId: "2024" })
  */
@@ -42,43 +42,43 @@ export function initEncryption(first: string | EncryptionOptions, id?: string): 
   defaultRing.register(key, keyId, { bind });
 }
 
-/** Adds a key for reading; the first one becomes primary. @throws ConfigurationError as `KeyRing.register` */
+/** Adds a key for reading. The first key becomes primary. @throws ConfigurationError as `KeyRing.register` */
 export function registerEncryptionKey(key: string, keyId: string, options?: KeyOptions): void {
   defaultRing.register(key, keyId, options);
 }
 
 /**
- * Chooses the key of new encryptions. Every process has to know it before the first one chooses it.
- * @throws ConfigurationError when there is no such key; the primary key stays
+ * Selects the key for new values. Every process must have registered the key before one of them makes it primary.
+ * @throws ConfigurationError for an unknown key; the primary key then stays
  */
 export function setPrimaryEncryptionKey(keyId: string): void {
   defaultRing.setPrimary(keyId);
 }
 
-/** Ids in the order of registration. */
+/** Ids of the registered keys, in the order of registration. */
 export function getRegisteredKeyIds(): string[] {
   return [...defaultRing.ids];
 }
 
 /**
- * Forgets a key. Values that still have it can no longer be read, so re-encrypt them first (spec 2.4 rule 11).
+ * Removes a key. Its values can no longer be read, so re-encrypt them first (spec 2.4 rule 11).
  * @throws ConfigurationError for the primary key, and unknown ids
  */
 export function removeEncryptionKey(keyId: string): void {
   defaultRing.remove(keyId);
 }
 
-/** Forgets all keys. */
+/** Removes all keys. */
 export function clearEncryptionKeys(): void {
   defaultRing.clear();
 }
 
 /**
- * Encrypts a value: `<key_id>:base64(iv + ciphertext + tag)`. What looks encrypted already is encrypted again; `null`
- * stays `null`.
- * @param context where it will be stored; only keys registered with `bind` need it
- * @throws ConfigurationError without a key, or without the context that the key needs
- * @throws BadRequestError for values that would not come back the same
+ * Encrypts a value: `<key_id>:base64(iv + ciphertext + tag)`. Values that already look encrypted are encrypted again;
+ * `null` stays `null`.
+ * @param context the place where it will be stored; only keys registered with `bind` need it
+ * @throws ConfigurationError without a key, or without a context that the key needs
+ * @throws BadRequestError for values that would not be restored exactly
  */
 export function encryptValue(value: Encryptable, context?: BindingContext): string;
 export function encryptValue(value: Encryptable | null, context?: BindingContext): string | null;
@@ -87,8 +87,8 @@ export function encryptValue(value: Encryptable | null, context?: BindingContext
 }
 
 /**
- * The value behind a stored form, of the type it had: text, unless something else was encrypted. `null` stays `null`.
- * @throws DecryptionError when it is malformed, changed, moved, or its key is not registered
+ * Decrypts a stored value and restores its type, which is text unless another type was encrypted. `null` stays `null`.
+ * @throws DecryptionError when it is malformed, changed or moved, or its key is not registered
  */
 export function decryptValue<T extends Encryptable = string>(encrypted: string, context?: BindingContext): T;
 export function decryptValue<T extends Encryptable = string>(
@@ -100,21 +100,21 @@ export function decryptValue<T extends Encryptable>(encrypted: string | null, co
 }
 
 /**
- * Whether something has the stored form. A text without key id may be any base64: it counts when a registered key opens
- * it.
+ * Whether a value has the stored form. Text without a key id could be any base64, so it only counts if a registered key
+ * decrypts it.
  */
 export function isEncrypted(value: unknown): value is string {
   return isEncryptedWith(defaultRing, value);
 }
 
-/** A value under the primary key, with a new iv. @throws as `reEncrypt` */
+/** Re-encrypts a value with the primary key and a new iv. @throws as `reEncrypt` */
 export function reEncryptValue(encrypted: string, context?: BindingContext, options?: ReEncryptOptions): string {
   return reEncrypt(defaultRing, encrypted, context, options);
 }
 
 /**
- * A copy of a stored record with all encrypted fields under the primary key; persist it when `reEncryptedCount > 0`, and
- * only if the row is still the one that was read.
+ * A copy of a stored record with all encrypted fields re-encrypted with the primary key. Save it if `reEncryptedCount >
+ * 0`, and only if the row has not changed since it was read.
  */
 export function reEncryptRecord<T extends object>(
   data: T,

@@ -7,41 +7,41 @@ import { checkKeyId, type DataKey, isZeroKey, quotedKeyId, readKey } from "./dat
 /** Options of one encryption key. */
 export interface KeyOptions {
   /**
-   * Binds every value of this key to its entity, field and record: copied elsewhere, it does not open.
+   * Binds every value of this key to its entity, field and record: copied elsewhere, it cannot be decrypted.
    * @default false
    */
   readonly bind?: boolean | undefined;
 }
 
-/** Keys by id. What it shows of them is their ids; their bytes are out of reach of code that holds the ring. */
+/** Keys by id. Code that holds the ring can read their ids, but not their bytes. */
 export interface KeyRing {
   /** Ids in the order of registration. */
   readonly ids: readonly string[];
-  /** Id of the key that encrypts; `null` while there is no key. */
+  /** Id of the key for new values; `null` without a key. */
   readonly primary: string | null;
   has(keyId: string): boolean;
-  /** Whether values of this key are bound to their place. @throws ConfigurationError when there is no such key */
+  /** Whether values of this key are bound to their place. @throws ConfigurationError for an unknown key */
   binds(keyId: string): boolean;
   /**
-   * Adds a key; the first one becomes primary. The same key again changes nothing.
+   * Adds a key. The first key becomes primary. Adding the same key again has no effect.
    * @param key exactly 64 hexadecimal characters
    * @param keyId 1 to 64 of `A-Z a-z 0-9 . _ -`
-   * @throws ConfigurationError when key or id are malformed, or the id already means something else
+   * @throws ConfigurationError when the key or the id is malformed, or the id is taken by another key
    */
   register(key: string, keyId: string, options?: KeyOptions): void;
-  /** @throws ConfigurationError when there is no such key */
+  /** @throws ConfigurationError for an unknown key */
   setPrimary(keyId: string): void;
   /**
-   * Sets the key that blind indexes are derived from, 64 hexadecimal characters; see `blindIndex`.
-   * @throws ConfigurationError when malformed, or another one is set
+   * Sets the key from which blind indexes are derived, as 64 hexadecimal characters; see `blindIndex`.
+   * @throws ConfigurationError when it is malformed, or a different one is already set
    */
   setIndexKey(key: string): void;
   /**
-   * Forgets a key: what it encrypted can no longer be read.
+   * Removes a key. Its values can no longer be read.
    * @throws ConfigurationError for the primary key, and unknown ids
    */
   remove(keyId: string): void;
-  /** Forgets everything. */
+  /** Removes all keys. */
   clear(): void;
 }
 
@@ -50,20 +50,20 @@ export interface KeyRingOptions {
   /** @default the process-wide logger */
   readonly log?: Logger | undefined;
   /**
-   * How many values one key encrypts in this process before the log says that it is time for another. With random ivs
-   * all processes together must stay below 2^32 (NIST SP 800-38D, 8.3).
+   * The number of values that one key encrypts in this process before a warning is logged. Because ivs are random, all
+   * processes together must stay below 2^32 values per key (NIST SP 800-38D, 8.3).
    * @default 2147483648
    */
   readonly warnAfter?: number | undefined;
 }
 
-/** What a ring holds and does not show. */
+/** The private state of a ring. */
 interface KeyStore {
   readonly keys: Map<string, DataKey>;
   primary: DataKey | undefined;
-  /** The key that was registered first, whether or not it still is. */
+  /** The key that was registered first, even if it has been removed. */
   first: KeyObject | undefined;
-  /** Whether there was ever another key than the first. */
+  /** Whether a second key was ever registered. */
   several: boolean;
   indexKey: KeyObject | undefined;
   readonly counts: Map<string, number>;
@@ -74,7 +74,7 @@ interface KeyStore {
 const stores = new WeakMap<KeyRing, KeyStore>();
 const EMPTY = Object.freeze({ primary: undefined, first: undefined, several: false, indexKey: undefined });
 
-/** A registry of encryption keys. Two rings share nothing. */
+/** Creates a registry of encryption keys. Rings are independent of each other. */
 export function createKeyRing({ log, warnAfter = 2 ** 31 }: KeyRingOptions = {}): KeyRing {
   const keys = new Map<string, DataKey>();
   const counts = new Map<string, number>();
@@ -144,7 +144,7 @@ function addKey(store: KeyStore, hex: string, keyId: string, bind: boolean): voi
   store.several ||= !store.first.equals(secret);
 }
 
-/** The error when something needs a key and no key is registered. */
+/** The error when no key is registered. */
 export function noKey(): ConfigurationError {
   return new ConfigurationError(
     "there is no encryption key; call initEncryption({ key }) first, or give the app `encryption: { key }`",
@@ -155,12 +155,12 @@ function storeOf(ring: KeyRing): KeyStore {
   return stores.get(ring) as KeyStore;
 }
 
-/** The keys of a ring by their ids; for this plugin only. */
+/** The keys of a ring by id; internal to this plugin. */
 export function keysOf(ring: KeyRing): ReadonlyMap<string, DataKey> {
   return storeOf(ring).keys;
 }
 
-/** The key that encrypts next; taking it counts. @throws ConfigurationError without a primary key */
+/** Returns the primary key and counts its use. @throws ConfigurationError without a primary key */
 export function takePrimary(ring: KeyRing): DataKey {
   const { primary, counts, warnAfter, log } = storeOf(ring);
   if (primary === undefined) throw noKey();
@@ -171,15 +171,15 @@ export function takePrimary(ring: KeyRing): DataKey {
   return primary;
 }
 
-/** Whether there are several keys, and it is not known which one blind indexes are derived from. */
+/** Whether there were several keys, so that it is unknown which of them blind indexes are derived from. */
 export function lacksIndexKey(ring: KeyRing): boolean {
   const { indexKey, several } = storeOf(ring);
   return indexKey === undefined && several;
 }
 
 /**
- * What blind indexes are derived from: the index key, or else the only key there has been.
- * @throws ConfigurationError when it cannot be known
+ * The key from which blind indexes are derived: the index key, or the only key that was ever registered.
+ * @throws ConfigurationError when it is unknown
  */
 export function indexKeyOf(ring: KeyRing): KeyObject {
   const { indexKey, first } = storeOf(ring);
@@ -193,5 +193,5 @@ export function indexKeyOf(ring: KeyRing): KeyObject {
   return secret;
 }
 
-/** The process-wide ring that the free functions act on. Apps that are given keys of their own do not look at it. */
+/** The process-wide ring of the free functions. Apps with their own keys do not use it. */
 export const defaultRing: KeyRing = createKeyRing();

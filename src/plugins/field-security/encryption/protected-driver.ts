@@ -7,12 +7,13 @@ interface Protected extends Partial<DriverCapabilities> {
   readonly [kProtected]: true;
 }
 
-/** Marks drivers that hash or encrypt. A capability, so that whatever is put around such a driver has it, too. */
+/** Marks drivers that hash or encrypt. It is a capability, so drivers that wrap such a driver are marked, too. */
 export const PROTECTED: Protected = Object.freeze({ [kProtected]: true as const });
 
 /**
- * Hashing twice locks everybody out, and encrypting twice is not noticed until the outer layer is gone.
- * @throws ConfigurationError for a driver that hashes or encrypts already
+ * Refuses to protect a driver twice. Hashing twice would lock out all users, and encrypting twice stays unnoticed until
+ * one of the layers is removed.
+ * @throws ConfigurationError for a driver that already hashes or encrypts
  */
 export function refuseProtected({ capabilities }: Driver): void {
   if (!(kProtected in capabilities)) return;

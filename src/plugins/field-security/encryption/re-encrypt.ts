@@ -5,17 +5,17 @@ import type { KeyRing } from "./key-ring.ts";
 /** Options of `reEncryptValue` and `reEncryptRecord`. */
 export interface ReEncryptOptions {
   /**
-   * What the value may become: `true` bound to its place, `false` not bound.
-   * @default as it is: a bound value stays bound, one that opens without context goes on doing so
+   * Whether the result is bound to its place.
+   * @default unchanged: bound values stay bound, unbound values stay unbound
    */
   readonly bind?: boolean | undefined;
 }
 
 /**
- * A value under the primary key, with a new iv. Its bytes are not looked into.
- * @param context where it is stored; needed when its key binds, or the primary one
- * @throws DecryptionError when it does not open
- * @throws ConfigurationError when the primary key would bind or unbind it and `bind` does not say so
+ * Re-encrypts a value with the primary key and a new iv, without decoding it.
+ * @param context the place where it is stored; needed when its own key or the primary key binds
+ * @throws DecryptionError when it cannot be decrypted
+ * @throws ConfigurationError when the primary key would bind or unbind it and `bind` does not allow that
  */
 export function reEncrypt(
   ring: KeyRing,
@@ -24,7 +24,7 @@ export function reEncrypt(
   { bind }: ReEncryptOptions = {},
 ): string {
   const { bytes, bound } = decryptBytes(ring, encrypted, context);
-  const primary = ring.primary as string; // a ring that opened something has one
+  const primary = ring.primary as string; // a ring that decrypted something has a primary key
   const binds = ring.binds(primary);
   if ((bind ?? bound) !== binds)
     throw new ConfigurationError(
@@ -35,9 +35,9 @@ export function reEncrypt(
 }
 
 /**
- * A copy of a stored record, as the driver returns it, whose encrypted fields are all under the primary key. Nulls, and
- * values that are there already, stay as they are (spec 2.4 rule 10).
- * @throws what `reEncrypt` throws, for the first value it does not accept
+ * A copy of a stored record, as the driver returns it, with all encrypted fields under the primary key. Nulls, and
+ * values that already have the primary key, stay unchanged (spec 2.4 rule 10).
+ * @throws the error of `reEncrypt`, for the first value that fails
  */
 export function reEncryptStored<T extends object>(
   ring: KeyRing,
@@ -58,13 +58,13 @@ export function reEncryptStored<T extends object>(
   return { data: record as T, reEncryptedCount };
 }
 
-/** Whether a value is under the primary key already. */
+/** Whether a value already has the primary key. */
 export function isCurrent(ring: KeyRing, encrypted: string): boolean {
   const keyId = getEncryptionKeyId(encrypted);
   return keyId !== null && keyId === ring.primary;
 }
 
-/** Names of the columns that hold ciphertext. */
+/** Names of the columns that contain ciphertext. */
 export function encryptedFieldsOf(entity: AnyEntity): readonly string[] {
   return Object.values(entity.columns)
     .filter(({ field }) => field?.encrypted !== undefined)

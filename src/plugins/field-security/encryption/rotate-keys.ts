@@ -17,75 +17,77 @@ export interface RotationOptions {
   /** The base driver, which sees ciphertext. */
   readonly driver: Driver;
   /**
-   * Keys as the app is given them; the first is the one that values move to.
+   * Keys as in the app's configuration. Values move to the first one.
    * @default KEELSON_ENCRYPTION_KEY, or else the keys of `initEncryption`
    */
   readonly encryption?: AppEncryption | undefined;
-  /** Keys in a ring of your own, in place of `encryption`. */
+  /** Your own key ring, instead of `encryption`. */
   readonly ring?: KeyRing | undefined;
-  /** Entities without encrypted fields are passed over. */
+  /** Entities without encrypted fields are skipped. */
   readonly entities: readonly EntityLike[];
-  /** Records read at a time. @default 200 */
+  /** Records per batch. @default 200 */
   readonly batchSize?: number | undefined;
   /**
-   * Encrypts values from before their field was encrypted, with their blind indexes; without it they count as failed.
+   * Encrypts plaintext values from before their field was encrypted, with their blind indexes. Without it, they count
+   * as failed.
    * @default false
    */
   readonly allowPlaintext?: boolean | undefined;
   /**
-   * Makes blind indexes anew where they are not those of the index key there is now: after that key was lost or changed,
-   * or when a field has become searchable.
+   * Recomputes blind indexes that do not match the current index key: after that key was lost or changed, or when a
+   * field has become searchable.
    * @default false
    */
   readonly reindex?: boolean | undefined;
-  /** Called after every batch, and awaited: the place to save progress. */
+  /** Called after every batch and awaited, for example to save progress. */
   readonly onProgress?: ((progress: RotationProgress) => unknown) | undefined;
   readonly onFailure?: ((failure: RotationFailure) => unknown) | undefined;
   /**
-   * Progress of a rotation that was cut off. It saves time and nothing else: what has the new key is skipped anyway.
-   * @default none; progress towards another key counts as none
+   * Progress of an interrupted rotation. It only saves time: values that already have the new key are skipped anyway.
+   * @default none; progress towards another key is ignored
    */
   readonly resumeFrom?: RotationProgress | undefined;
   /** Stops the rotation between two records. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How far a rotation is. Plain data: kept as JSON, it lets another process go on where this one was. */
+/** The progress of a rotation. Plain data: stored as JSON, it lets another process continue. */
 export interface RotationProgress {
   /** Id of the key that values move to. */
   readonly keyId: string;
-  /** Entity being worked on; `null` before the first and after the last. */
+  /** The current entity; `null` before the first and after the last. */
   readonly entity: string | null;
-  /** Id of its last record that is done; `null` while none is. */
+  /** Id of the last finished record of that entity; `null` before the first. */
   readonly after: string | null;
-  /** Entities that are done. */
+  /** Entities that are finished. */
   readonly finished: readonly string[];
-  /** Records there were to look at when it began: those that hold any ciphertext. */
+  /** The number of records with ciphertext when the rotation started. */
   readonly total: number;
-  /** Records looked at. */
+  /** Records processed so far. */
   readonly records: number;
-  /** Values that were given the new key, or another blind index. */
+  /** Values that got the new key or a new blind index. */
   readonly reEncrypted: number;
-  /** How often a record had changed since it was read; it was read again. */
+  /** The number of times a record had changed since it was read; it was then read again. */
   readonly overtaken: number;
-  /** Values that do not decrypt; they stay as they are. */
+  /** Values that cannot be decrypted; they stay unchanged. */
   readonly failed: number;
 }
 
-/** What a rotation came to. */
+/** The result of a rotation. */
 export interface RotationResult extends RotationProgress {
-  /** `false` when the signal stopped it before the end. */
+  /** `false` when the signal stopped it. */
   readonly complete: boolean;
 }
 
 /**
- * Gives every encrypted value the ring's primary key (spec 2.4 rule 11), by id, record by record, while the app goes on
- * writing. Each update has the old ciphertext in its `where`, so no write is lost; values of an unbound key become bound
- * when the primary key binds. It can be cut off anywhere, `kill -9` included, and started again.
+ * Re-encrypts every encrypted value with the ring's primary key (spec 2.4 rule 11), record by record in the order of
+ * ids, while the app keeps writing. Each update has the old ciphertext in its `where`, so no write is lost. Values of
+ * an unbound key become bound when the primary key binds. The rotation can be interrupted at any point, even by `kill
+ * -9`, and started again.
  *
- * Every process has to have the new key as primary before this starts: what another one still writes under an old key
- * behind the rotation stays there. `countValuesPerKey` tells whether any did.
- * @throws ConfigurationError without a key; for a driver that encrypts itself
+ * Make the new key primary in every process first: values that another process writes with an old key after the
+ * rotation has passed them keep that key. `countValuesPerKey` shows whether any are left.
+ * @throws ConfigurationError without a key, and for a driver that encrypts itself
  */
 export async function rotateEncryptionKeys(options: RotationOptions): Promise<RotationResult> {
   const { driver, entities, batchSize = BATCH, onProgress, onFailure, resumeFrom, signal } = options;
@@ -113,7 +115,7 @@ export async function rotateEncryptionKeys(options: RotationOptions): Promise<Ro
     progress = { ...progress, entity: entity.name, after: startOf(plan) };
     for await (const rows of driver.stream(entity, query, batchSize)) {
       for (const row of rows) {
-        await setImmediate(); // an embedded database answers at once: requests have to have their turn too
+        await setImmediate(); // an embedded database responds synchronously: let requests run, too
         if (signal?.aborted) return { ...progress, complete: false };
         const { reEncrypted, overtaken, failures } = await rotateRecord(rotation, row);
         for (const failure of failures) await onFailure?.(failure);
@@ -139,7 +141,7 @@ interface Plan {
   readonly fields: readonly string[];
 }
 
-/** What is left to look at, from a position. */
+/** The remaining entities, from a position. */
 function plansOf(entities: readonly EntityLike[], { finished }: Pick<KeyPosition, "finished">): readonly Plan[] {
   return entities
     .map((entity) => resolveEntity(entity) as AnyEntity)
@@ -151,7 +153,7 @@ function startIn({ entity }: Plan, position: KeyPosition): string | null {
   return position.entity === entity.name ? position.after : null;
 }
 
-/** Records that hold any ciphertext, after an id. */
+/** Records with ciphertext, after an id. */
 function withValues({ fields }: Plan, after: string | null): Where {
   const some = { OR: fields.map((field) => ({ [field]: { null: false } })) };
   return after === null ? some : { ...some, id: { gt: after } };
@@ -163,11 +165,11 @@ function start(keyId: string, from: RotationProgress | undefined): RotationProgr
   return { keyId, entity: null, after: null, finished: [], ...zero };
 }
 
-/** How many stored values of one field a key has. */
+/** The number of stored values of one field that have a key. */
 export interface KeyUsage {
   readonly entity: string;
   readonly field: string;
-  /** `null`: values that name no key, which may have any, and what is no encrypted value. */
+  /** `null` for values without a key id, whose key is unknown, and for values that are not encrypted. */
   readonly keyId: string | null;
   readonly values: number;
 }
@@ -175,7 +177,7 @@ export interface KeyUsage {
 /**
  * Counts stored values by entity, field and key, including those of keys that are no longer registered. Reads every row.
  * @param driver the base driver, which sees ciphertext
- * @throws ConfigurationError for one that decrypts
+ * @throws ConfigurationError for a driver that decrypts
  */
 export async function countValuesPerKey(driver: Driver, entities: readonly EntityLike[]): Promise<KeyUsage[]> {
   const { usages } = await countFrom(driver, entities, undefined);
@@ -183,10 +185,10 @@ export async function countValuesPerKey(driver: Driver, entities: readonly Entit
 }
 
 /**
- * The same of some records, which may be all that are left.
+ * Counts the values of a limited number of records.
  * @param from the position after which it begins; undefined for the first record
- * @param most records that are read
- * @returns `next` is undefined after the last record
+ * @param most the most records to read @default all
+ * @returns `next` is the position to continue from; undefined after the last record
  */
 export async function countFrom(
   driver: Driver,
@@ -223,8 +225,8 @@ export async function countFrom(
 }
 
 /**
- * How many values may become unreadable when a key is removed: those that name it, and those that name none. A key can
- * go when it is 0.
+ * The number of values that may become unreadable when a key is removed: those with its id, and those without any id.
+ * The key can be removed when the number is 0.
  */
 export function valuesNeeding(keyId: string, usages: readonly KeyUsage[]): number {
   const needing = usages.filter((usage) => usage.keyId === keyId || usage.keyId === null);

@@ -6,7 +6,7 @@ import { decrypt, encrypt, isPlaintext } from "./cipher.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { isCurrent, reEncrypt } from "./re-encrypt.ts";
 
-/** How the records of one entity are rotated. */
+/** The settings for rotating the records of one entity. */
 interface Rotation {
   readonly driver: Driver;
   readonly ring: KeyRing;
@@ -17,7 +17,7 @@ interface Rotation {
   readonly select: readonly string[];
 }
 
-/** A value that does not decrypt. */
+/** A value that cannot be decrypted. */
 export interface RotationFailure {
   readonly entity: string;
   readonly field: string;
@@ -32,8 +32,8 @@ interface RecordOutcome {
 }
 
 /**
- * Gives the values of one record the primary key: one statement that only applies while they are what was read. A write
- * that came in between is never undone; the record is read again instead.
+ * Re-encrypts the values of one record with the primary key, in one statement that only applies while the values are
+ * unchanged. A concurrent write is never undone: the record is read again instead.
  */
 export async function rotateRecord(rotation: Rotation, read: Row): Promise<RecordOutcome> {
   const { driver, entity, select } = rotation;
@@ -52,7 +52,7 @@ export async function rotateRecord(rotation: Rotation, read: Row): Promise<Recor
   }
 }
 
-/** Old ciphertext, and what takes its place, of the values that have to change. */
+/** The old ciphertexts to replace, and the new values of their columns. */
 interface Change {
   readonly old: Row;
   readonly fresh: Row;
@@ -80,8 +80,8 @@ function changeOf(rotation: Rotation, row: Row): Change {
 }
 
 /**
- * What has to be stored in place of a value, its blind index included; undefined when it is as it should be.
- * @throws DecryptionError when it does not open
+ * The columns to store instead of a value, including its blind index; undefined when nothing has to change.
+ * @throws DecryptionError when it cannot be decrypted
  */
 function freshValue({ ring, entity, allowPlaintext, reindex }: Rotation, field: string, row: Row): Row | undefined {
   const value = row[field] as string;

@@ -1,10 +1,10 @@
 import { isJsonValue } from "../../../entity/index.ts";
 import { BadRequestError } from "../../../kernel/index.ts";
 
-/** What can be encrypted: text, numbers, booleans, moments, bytes, and JSON arrays and objects. */
+/** Values that can be encrypted: text, numbers, booleans, dates, bytes, and JSON arrays and objects. */
 export type Encryptable = string | number | bigint | boolean | object;
 
-/** Begins everything but text. No UTF-8 has this byte, so a text that looks like a number comes back as a text. */
+/** First byte of all values except text. It never occurs in UTF-8, so text that looks like a number stays text. */
 const TYPED = 0xff;
 
 interface TypeCodec {
@@ -42,7 +42,7 @@ const CODECS: readonly TypeCodec[] = [
     read: JSON.parse,
   },
   {
-    // Lists of values that JSON has no form for: each item as it would be encrypted by itself.
+    // Lists of values that JSON cannot represent. Each item is encoded as if it were encrypted alone.
     tag: "l",
     accepts: Array.isArray,
     write: (items: readonly unknown[]) => JSON.stringify(items.map((item) => encodeValue(item).toString("base64"))),
@@ -51,13 +51,13 @@ const CODECS: readonly TypeCodec[] = [
 ];
 
 const BY_TAG = new Map(CODECS.map((codec) => [codec.tag, codec]));
-// A byte order mark is part of the text.
+// A byte order mark is kept as part of the text.
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * A value as the bytes that are encrypted. Text is its UTF-8 and nothing else, as other tools write and read it; all
- * else is 0xFF, a letter for the type, and text.
- * @throws BadRequestError for what would not come back the same: `undefined`, NaN, functions, lone surrogates
+ * The bytes of a value that are encrypted. Text is plain UTF-8, as other tools write and read it. Other values are
+ * 0xFF, a letter for the type, and text.
+ * @throws BadRequestError for values that would not be restored exactly: `undefined`, NaN, functions, lone surrogates
  */
 export function encodeValue(value: unknown): Buffer {
   if (typeof value === "string" && value.isWellFormed()) return Buffer.from(value);
@@ -69,7 +69,7 @@ export function encodeValue(value: unknown): Buffer {
   return Buffer.concat([Buffer.from([TYPED]), Buffer.from(codec.tag + codec.write(value as never))]);
 }
 
-/** The value of decrypted bytes; undefined when they are neither UTF-8 nor of a type known here. */
+/** Decodes decrypted bytes; undefined when they are neither UTF-8 nor of a known type. */
 export function decodeValue(bytes: Buffer): Encryptable | undefined {
   const isTyped = bytes[0] === TYPED;
   try {
@@ -80,7 +80,7 @@ export function decodeValue(bytes: Buffer): Encryptable | undefined {
   }
 }
 
-/** Texts as bytes that say where each ends, so that ("ab", "c") and ("a", "bc") differ: 4 bytes of length, then UTF-8. */
+/** Joins texts, each with its length in 4 bytes before its UTF-8, so that ("ab", "c") and ("a", "bc") differ. */
 export function lengthPrefixed(parts: readonly string[]): Buffer {
   return Buffer.concat(
     parts.flatMap((part) => {
@@ -92,8 +92,8 @@ export function lengthPrefixed(parts: readonly string[]): Buffer {
 }
 
 /**
- * The bytes that padded base64 stands for; undefined unless it is spelt in the one canonical way, and of a length in
- * bounds. Node by itself skips junk, and takes url-safe letters and lost padding.
+ * Decodes padded base64; undefined unless it is canonical and its length is in bounds. Node alone skips invalid
+ * characters, and accepts the URL-safe alphabet and missing padding.
  * @param least bytes
  * @param most bytes
  */

@@ -21,12 +21,12 @@ import {
 } from "../../../gate/index.ts";
 import type { RuledField } from "./narrow-mask.ts";
 
-/** Whether the record in question lets a field be written. */
+/** Whether the record allows a write to a field. */
 type Judge = (access: RowAccess) => Promise<boolean>;
 
 /**
- * Takes out of a write what the rules of single fields do not let through, and names it (spec 4.1 rule 2). On update
- * the stored record decides, and the statement applies only while it still does.
+ * Removes fields from a write that the rules of single fields do not allow, and adds their names to `ignored` (spec 4.1
+ * rule 2). On update, the stored record decides, and the statement only applies while it still allows the write.
  */
 export async function dropUnwritable(fields: readonly RuledField[], operation: Operation): Promise<void> {
   const { kind, principal, data } = operation;
@@ -59,7 +59,7 @@ function onNewRecord(operation: Operation, undecided: ReadonlyMap<string, RowAcc
   const { scope, entity, data } = operation;
   const record = newRecord(entity, data, undecided);
   const found = new Map<string, Promise<boolean>>();
-  // What is hidden from the caller is like what is missing: both are refused in the end, and no answer tells them apart.
+  // A hidden reference is treated like a missing one: both are refused, and the response does not distinguish them.
   const refersToFound = async (columns: Iterable<string>): Promise<boolean> => {
     for (const name of columns) {
       const finding = found.get(name) ?? findsReferred(operation, name, record[name]);
@@ -81,7 +81,7 @@ function onNewRecord(operation: Operation, undecided: ReadonlyMap<string, RowAcc
     if (predicate !== undefined && (await meetsAsNew(predicate))) return true;
     const seen = observe(entity, record);
     const answer = await guard?.(seen.record);
-    // What is not in the record is unknown, and not empty.
+    // A column that is missing in the record is unknown, not empty.
     if (!answer || ![...seen.columns()].every((name) => name in record)) return false;
     if (!(await refersToFound(seen.columns()))) return false;
     return answer === true || meetsAsNew(answer);
@@ -91,9 +91,9 @@ function onNewRecord(operation: Operation, undecided: ReadonlyMap<string, RowAcc
 const schemas = new WeakMap<ColumnDefinition, ReturnType<FieldKind["schema"]>>();
 
 /**
- * The record that a create is about to store, as far as it is beyond doubt: values as validation will read them, defaults
- * and nulls. A column is left out while it is undecided who may write it, because a value that may turn out not to count
- * must not vouch for another one; so is one whose value will be refused. A default that is made is made once, here.
+ * The certain part of the record that a create is about to store: values as validation will read them, defaults and
+ * nulls. Columns are left out while it is undecided whether the caller may write them, because such a value must not
+ * justify another one; so are columns whose value will be refused. Generated defaults are generated here, once.
  */
 function newRecord(entity: AnyEntity, data: Row, undecided: ReadonlyMap<string, unknown>): Row {
   const record: Row = {};
@@ -123,7 +123,7 @@ function readInto(record: Row, column: ColumnDefinition, value: unknown): void {
   if (read.success) record[name] = read.data;
 }
 
-/** The foreign keys by which a condition asks for related records. */
+/** The foreign keys through which a condition reads related records. */
 function keysIn(condition: Condition): Set<string> {
   const keys = new Set<string>();
   visitCondition(condition, (leaf) => {
@@ -133,7 +133,10 @@ function keysIn(condition: Condition): Set<string> {
   return keys;
 }
 
-/** Whether the caller can find the record that a column of a new one refers to; true for what is no reference. */
+/**
+ * Whether the caller can find the record that a column of a new record refers to; true for columns that are not
+ * references.
+ */
 async function findsReferred({ scope, entity, principal }: Operation, name: string, id: unknown): Promise<boolean> {
   const relation = entity.columns[name]?.relation;
   if (relation === undefined || id === null) return true;
@@ -143,7 +146,7 @@ async function findsReferred({ scope, entity, principal }: Operation, name: stri
   return findsRecord(scope, { kind: "list", entity: resolved.target, query: { where: { id } } });
 }
 
-/** Whether a new record has all columns that a condition looks at. */
+/** Whether a new record has all columns that a condition reads. */
 function isKnown(condition: Condition, record: Row): boolean {
   let isKnown = true;
   visitCondition(condition, (leaf) => {
@@ -154,7 +157,7 @@ function isKnown(condition: Condition, record: Row): boolean {
   return isKnown;
 }
 
-/** Only of a record that the rules let this caller change: of another one, no answer must tell anything. */
+/** Only judges a record that the rules let this caller change, so that responses reveal nothing about other records. */
 function onStoredRecord(operation: Operation): Judge {
   const { scope, entity, id } = operation;
   let loading: Promise<Row | null> | undefined;

@@ -12,7 +12,7 @@ import {
   type Where,
 } from "../../../gate/index.ts";
 
-/** Decides for the records of an operation which of the fields that depend on the record each of them shows. */
+/** Decides, for each record of an operation, which of the fields that depend on the record it shows. */
 export function judgeRecords(operation: Operation): void | Promise<void> {
   const { scope, entity, records, principal } = operation;
   if (records.length === 0 || principal.kind === "system") return;
@@ -35,8 +35,8 @@ async function judge(operation: Operation, perRow: ReadonlyMap<string, RowAccess
 }
 
 /**
- * Which records show a field. What is asked of the database is asked after the records were read: an answer counts only for
- * the value that is shown, because a record that changed in between is answered for as it is by then.
+ * Which records show a field. Conditions that need the database are queried after the records were read. Such a result
+ * only counts if the field still has the value that is shown, because the record may have changed in between.
  */
 async function answersOf(operation: Operation, name: string, access: RowAccess): Promise<boolean[]> {
   const { records, scope, entity } = operation;
@@ -62,7 +62,7 @@ async function answersOf(operation: Operation, name: string, access: RowAccess):
 
 const NONE: ReadonlyMap<unknown, Row> = new Map();
 
-/** Values of records by id as they are now, of those that meet a condition. */
+/** Reads some current values of the records that meet a condition, by id. */
 async function readAgain(
   { scope, entity }: Operation,
   records: readonly Row[],
@@ -75,12 +75,12 @@ async function readAgain(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Bytes of whole records that are held at once. */
+/** The most bytes of whole records that are held at once. */
 const PORTION = 1_048_576;
 
 /**
- * Records with all their columns, as a rule may look at any of them. Those that were read are used where they are whole; the
- * others are read as they are now, in portions, because columns that the caller is not shown may be long.
+ * Records with all their columns, because a rule may read any of them. Records that were read completely are reused.
+ * Others are read again in portions, because columns that are hidden from the caller may be long.
  */
 async function* wholeRecords({ scope, entity, records }: Operation, ids: readonly string[]): AsyncGenerator<Row> {
   const asked = new Set(ids);

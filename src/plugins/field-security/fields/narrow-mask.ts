@@ -1,7 +1,7 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import type { AskField, FieldMask, FieldQuestion, FieldRules, MaskDraft, RowAccess } from "../../../gate/index.ts";
 
-/** A field with rules of its own, ready to be asked. */
+/** A field with its own rules, compiled. */
 export interface RuledField {
   readonly name: string;
   readonly readable: AskField | undefined;
@@ -21,14 +21,14 @@ export function compileFieldPlans(
   return plans;
 }
 
-/** Whether some field of an app has rules of its own. */
+/** Whether any field of an app has its own rules. */
 export function hasFieldRules(model: EntityModel): boolean {
   return [...model.entities, ...model.foreign].some(({ fields }) =>
     Object.values(fields).some(({ readable, writable }) => readable ?? writable),
   );
 }
 
-/** @param isForeign whether another service keeps the records: this app does not write them */
+/** @param isForeign whether another service owns the records, so that this app does not write them */
 function ruledFields(entity: AnyEntity, rules: FieldRules, isForeign: boolean): RuledField[] {
   return Object.entries(entity.fields).flatMap(([name, { readable, writable: written }]) => {
     const writable = isForeign ? undefined : written;
@@ -42,7 +42,7 @@ function ruledFields(entity: AnyEntity, rules: FieldRules, isForeign: boolean): 
   });
 }
 
-/** `undefined` until the rules have answered, which means no. */
+/** `undefined` until the rules have decided, which counts as no. */
 type Answer = boolean | RowAccess | undefined;
 
 interface Answers {
@@ -53,8 +53,8 @@ interface Answers {
 }
 
 /**
- * Narrows a mask by the rules of single fields: fields that no rule allows are removed, those that depend on the record
- * stay with their condition. Rules that have to wait keep their field closed until they have answered.
+ * Narrows a mask by the rules of single fields. Fields that no rule allows are removed; fields that depend on the
+ * record stay, with their condition. An asynchronous rule keeps its field closed until it has decided.
  */
 export function narrowMask(fields: readonly RuledField[], draft: MaskDraft): void | Promise<void> {
   const { principal, scope, entity, mask: widest } = draft;
@@ -80,7 +80,7 @@ export function narrowMask(fields: readonly RuledField[], draft: MaskDraft): voi
   });
 }
 
-/** Of no record. */
+/** Access to no record. */
 const NONE: RowAccess = Object.freeze({ predicate: undefined, guard: undefined });
 
 function maskOf(widest: FieldMask, answers: readonly Answers[]): FieldMask {
@@ -92,14 +92,15 @@ function maskOf(widest: FieldMask, answers: readonly Answers[]): FieldMask {
   const writablePerRow = new Map<string, RowAccess>();
   for (const { field, read, create, update } of answers) {
     const { name } = field;
-    // An operation asks again for what it does; here it counts whether any of them may.
+    // An operation checks the rules for its own kind. Here it only counts whether any kind may write the field.
     if (!create && !update) writable.delete(name);
-    // An update finds existing records: a caller who may write the field of new records only may not write it there.
+    // An update reads existing records: a caller who may only write the field of new records may not write it there.
     if (field.writable !== undefined && update !== true && writable.has(name)) writablePerRow.set(name, update || NONE);
     if (read === true) continue;
     sortable.delete(name);
     if (!read) readable.delete(name);
-    // A condition on such a field is asked together with the one of its rule; where no condition decides, not at all.
+    // A condition on such a field is combined with the condition of its rule. Without one, the field cannot be filtered
+    // by.
     if (!read || read.guard !== undefined) filterable.delete(name);
     if (read && readable.has(name)) perRow.set(name, read);
   }

@@ -8,10 +8,10 @@ import {
 import { readStoredHash } from "./stored-hash.ts";
 
 /**
- * Hashes a password with scrypt: `$scrypt$ln=17,r=8,p=1$<salt>$<hash>` (spec 2.4 rule 5). For what no `.password()` field
- * holds; those hash by themselves.
- * @param password 1 to 1,024 bytes of well-formed text, taken exactly as it is
- * @throws BadRequestError for anything else
+ * Hashes a password with scrypt: `$scrypt$ln=17,r=8,p=1$<salt>$<hash>` (spec 2.4 rule 5). For passwords outside of
+ * `.password()` fields, which hash by themselves.
+ * @param password 1 to 1,024 bytes of well-formed text, not trimmed or normalised
+ * @throws BadRequestError for any other value
  * @throws UnavailableError (503) when too many passwords wait
  */
 export async function hashPassword(password: string): Promise<string> {
@@ -19,13 +19,13 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a password is the one behind a stored hash, `$pbkdf2$` or `$scrypt$` (spec 2.4 rule 5), compared in constant
- * time. False for the wrong one, and for a hash that is malformed or asks for too much work.
- * @param hash pass `null` or `undefined` for a user who does not exist: false after the work of a hash, as for what is no
- * hash, so that the time it takes does not tell who exists
- * @param options `cost` is how much work that is: that of the field, or "scrypt"; 10 unless said otherwise. `signal` ends
+ * Whether a password matches a stored `$pbkdf2$` or `$scrypt$` hash (spec 2.4 rule 5), compared in constant time. False
+ * for a wrong password, and for a hash that is malformed or needs too much work.
+ * @param hash pass `null` or `undefined` for a user that does not exist. Without a valid hash the result is false after
+ * the work of a hash, so that the time does not reveal which users exist
+ * @param options `cost` is the work for a missing hash: pass the field's cost, or "scrypt"; 10 by default. `signal` ends
  * the wait for a turn
- * @throws ConfigurationError for a cost that is no whole number from 1 to 14
+ * @throws ConfigurationError unless the cost is a whole number from 1 to 14, or "scrypt"
  * @throws UnavailableError (503) when too many passwords wait, or the signal is aborted before its turn
  * @example
  * const user = await driver.findOne("user", { email })
@@ -40,11 +40,11 @@ export async function verifyPassword(
 }
 
 /**
- * Whether a stored hash should be made anew at the next login, when the password is at hand: its form, cost, digest or
- * sizes are not what a hash made today has. What is no hash at all needs it, too.
- * @param options `cost`: that of the field, or "scrypt"; without it both what `.password()` and what `hashPassword` make
- * is up to date
- * @throws ConfigurationError for a cost that is no whole number from 1 to 14
+ * Whether a stored hash should be replaced at the next login, when the password is known: its form, cost, digest or
+ * sizes differ from those of new hashes, or it is not a hash.
+ * @param options `cost` is the field's cost, or "scrypt". Without it, hashes of both `.password()` and `hashPassword` are
+ * up to date
+ * @throws ConfigurationError unless the cost is a whole number from 1 to 14, or "scrypt"
  */
 export function needsRehash(hash: string, { cost }: PasswordCostOptions = {}): boolean {
   if (cost !== undefined) checkCost(cost);

@@ -5,10 +5,10 @@ import type { PasswordColumn } from "./password-cost.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 
 /**
- * A driver that takes passwords in clear and stores their hashes, for code that writes without an operation. An update
- * with a password takes the id of one record: several would get the same salt and hash, which says whose passwords are
- * the same.
- * @param columns by the entity's name
+ * A driver that hashes passwords before it stores them, for code that writes without an operation. An update with a
+ * password must name the id of one record: several records would share one salt and hash, which reveals that their
+ * passwords are equal.
+ * @param columns by entity name
  */
 export function hashingDriver(
   inner: Driver,
@@ -24,7 +24,7 @@ export function hashingDriver(
       return next({ ...statement, data: await hashColumns(hasher, own, statement.data) });
     }
     const rows: Row[] = [];
-    // One after the other: the queue has an end, and people who log in wait in it too.
+    // One after the other: the queue is limited, and users who log in wait in it, too.
     for (const row of statement.rows) rows.push(await hashColumns(hasher, own, row));
     return next({ ...statement, rows });
   };
@@ -40,11 +40,10 @@ function refuseShared({ entity, where, data }: Update, columns: readonly Passwor
 }
 
 /**
- * A copy of what is to be stored with its passwords hashed, whatever they look like: a text in the form of a hash is
- * hashed like any other.
+ * A copy of a row with its passwords hashed. A text that looks like a hash is hashed, too.
  * @param signal ends the wait for a turn
- * @throws BadRequestError for what cannot be a password
- * @throws UnavailableError when too many wait, or the signal is aborted before its turn
+ * @throws BadRequestError for values that cannot be a password
+ * @throws UnavailableError when too many passwords wait, or the signal is aborted before its turn
  */
 export async function hashColumns(
   hasher: PasswordHasher,

@@ -1,7 +1,7 @@
 import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
 import type { PluginContext } from "../../../gate/index.ts";
 
-/** How a password is hashed: PBKDF2 with 1000 · 2^cost iterations, as fields are, or scrypt, as `hashPassword` does. */
+/** How a password is hashed: PBKDF2 with 1000 · 2^cost iterations, as in fields, or scrypt, as in `hashPassword`. */
 export type PasswordCost = number | "scrypt";
 
 /** The cost of `.password()` (spec 2.4 rule 3). */
@@ -9,12 +9,12 @@ export const DEFAULT_COST = 10;
 
 const LEAST = 1;
 const MOST = 14;
-/** From here on the iterations are what ASVS 5.0 asks of PBKDF2-HMAC-SHA-512: 210,000 or more. */
+/** Costs from here on have the iterations that ASVS 5.0 requires of PBKDF2-HMAC-SHA-512: 210,000 or more. */
 const SAFE = 8;
-/** From here on a login keeps a processor busy for longer than people like to wait. */
+/** Costs from here on make a login noticeably slow. */
 const SLOW = 12;
 
-/** What a cost from 1 to 14 means (spec 2.4 rule 3). */
+/** The iterations of a cost from 1 to 14 (spec 2.4 rule 3). */
 export function iterationsOf(cost: number): number {
   return 1000 * 2 ** cost;
 }
@@ -26,10 +26,10 @@ export function checkCost(cost: unknown): asserts cost is PasswordCost {
 }
 
 /**
- * Looks at the cost of a `.password()` field (spec 2.4 rules 3 and 4). Below 8 is for tests and demos: a warning, in
- * production a problem. From 12 on it is a warning that logins are slow.
- * @param at the field as people write it, such as `user.password`
- * @returns what keeps the app from starting, and what is worth a warning
+ * Checks the cost of a `.password()` field (spec 2.4 rules 3 and 4). Costs below 8 are for tests and demos: they are a
+ * warning, and in production a problem. From 12 on, a warning says that logins are slow.
+ * @param at the field in messages, such as `user.password`
+ * @returns problems that keep the app from starting, and warnings
  */
 export function findingsOfCost(
   at: string,
@@ -54,7 +54,7 @@ function isCost(cost: unknown): cost is number {
   return Number.isInteger(cost) && (cost as number) >= LEAST && (cost as number) <= MOST;
 }
 
-/** A hashed field, and how much its hash costs. */
+/** A hashed field and the cost of its hash. */
 export interface PasswordColumn {
   readonly name: string;
   readonly cost: number;
@@ -72,7 +72,7 @@ export function passwordColumns(model: EntityModel): ReadonlyMap<string, readonl
   return columns;
 }
 
-/** Reports hashed fields that cost too little to protect anybody, or more than people like to wait. */
+/** Reports hashed fields whose cost is too low or very high. */
 export function reportCosts(
   columns: ReadonlyMap<string, readonly PasswordColumn[]>,
   { production, log, problem }: Pick<PluginContext, "log" | "problem"> & { readonly production: boolean },

@@ -4,28 +4,29 @@ import { BadRequestError, UnavailableError, type ValidationIssue } from "../../.
 import { checkCost, DEFAULT_COST, type PasswordCost } from "./password-cost.ts";
 import { hashPbkdf2, hashScrypt, readStoredHash } from "./stored-hash.ts";
 
-/** How much a hasher does at once. */
+/** Limits of a hasher. */
 export interface PasswordHasherOptions {
   /**
-   * Hashes at once. All hashers of a process together leave one thread of `UV_THREADPOOL_SIZE` free, whatever this says.
+   * Hashes at once. All hashers of a process together always leave one thread of `UV_THREADPOOL_SIZE` free.
    * @default the number of cores, or one less than UV_THREADPOOL_SIZE (4) if that is less
    */
   readonly concurrency?: number | undefined;
-  /** Hashes that wait for their turn; beyond it they are refused. @default 64 */
+  /** The most hashes that wait for their turn; further ones are refused. @default 64 */
   readonly queue?: number | undefined;
 }
 
-/** What is known about the hash in question. */
+/** The cost of a hash. */
 export interface PasswordCostOptions {
-  /** The `cost` of the field, or "scrypt" for what `hashPassword` makes. @default 10 */
+  /** The `cost` of the field, or "scrypt" for hashes of `hashPassword`. @default 10 */
   readonly cost?: PasswordCost | undefined;
 }
 
-/** What is known about the hash, and how long the caller waits for the result. */
+/** The cost of a hash, and a signal that ends the wait for it. */
 export interface PasswordWorkOptions extends PasswordCostOptions {
   /**
-   * Such as that of a request. When it is aborted, work that waits for its turn is given up; work that has begun ends.
-   * @default waits as long as it takes
+   * For example the signal of a request. When it is aborted, work that waits for its turn is given up; work that has
+   * started is finished.
+   * @default waits without a limit
    */
   readonly signal?: AbortSignal | undefined;
 }
@@ -33,16 +34,16 @@ export interface PasswordWorkOptions extends PasswordCostOptions {
 /** Hashes and verifies passwords off the main thread, a few at a time. */
 export interface PasswordHasher {
   /**
-   * A hash of the exact bytes, to be stored.
+   * Hashes the exact bytes of a password.
    * @throws BadRequestError unless the password is well-formed text of 1 to 1,024 bytes
    * @throws ConfigurationError unless the cost is a whole number from 1 to 14, or "scrypt"
    * @throws UnavailableError when the queue is full, or the signal is aborted before its turn
    */
   hash(password: string, options?: PasswordWorkOptions): Promise<string>;
   /**
-   * Whether a password is the one that was hashed. A value that cannot have been hashed is false at once. Where nothing is
-   * stored, because there is no such user, or what is stored is no hash (`""`, `"!"`, malformed, asking for too much
-   * work), it is false after the work of a hash of this `cost`: how long it takes does not say who has a password.
+   * Whether a password matches a stored hash. A value that cannot be a password is false at once. If no valid hash is
+   * stored, because there is no such user or the hash is malformed or needs too much work, it is false after the work
+   * of a hash with this `cost`, so that the time does not reveal who has a password.
    * @throws ConfigurationError as `hash`
    * @throws UnavailableError as `hash`
    */
@@ -50,7 +51,7 @@ export interface PasswordHasher {
 }
 
 /**
- * A hasher with a queue of its own.
+ * Creates a hasher with its own queue.
  * @throws ConfigurationError unless concurrency is a whole number of 1 or more, and the queue one of 0 or more
  */
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
@@ -88,21 +89,20 @@ function checkSize({ concurrency, queue }: HashQueueSize): void {
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** Bytes of UTF-8 that a submitted password may have. */
+/** The longest password in bytes of UTF-8. */
 const MAX_PASSWORD_BYTES = 1_024;
 
-/** What is wrong with a password, without quoting it. */
+/** The problem of a password, without quoting it. */
 type PasswordProblem = Pick<ValidationIssue, "code" | "message">;
 
 /**
- * What is wrong with a submitted password, looked at before it is hashed; undefined for a
- * well-formed text of 1 to 1,024 bytes. Nothing is trimmed, normalised or cut. How many characters it needs is the
- * field's `.min()`.
+ * The problem of a submitted password, checked before it is hashed; undefined for well-formed text of 1 to 1,024 bytes.
+ * Passwords are not trimmed, normalised or shortened. The field's `.min()` sets the number of characters.
  */
 export function passwordProblem(password: unknown): PasswordProblem | undefined {
   if (typeof password !== "string") return { code: "invalid_type", message: "must be a string" };
   if (password === "") return { code: "too_small", message: "must not be empty" };
-  // A UTF-16 unit is at least one byte: what is far too long is not even counted.
+  // A UTF-16 unit is at least one byte, so text that is far too long is not measured.
   if (password.length > MAX_PASSWORD_BYTES || Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
     return { code: "too_big", message: `must be at most ${MAX_PASSWORD_BYTES} bytes` };
   // A lone surrogate would be hashed as U+FFFD; HMAC pads its key with NUL, so that "a" and "a\0" have the same hash.
@@ -111,18 +111,18 @@ export function passwordProblem(password: unknown): PasswordProblem | undefined 
   return undefined;
 }
 
-/** Whether it may be hashed, and so may have been. */
+/** Whether a value can be hashed as a password. */
 export function isPassword(password: unknown): password is string {
   return passwordProblem(password) === undefined;
 }
 
-/** @throws BadRequestError unless it may be hashed */
+/** @throws BadRequestError unless it can be hashed */
 export function checkPassword(password: unknown): asserts password is string {
   const problem = passwordProblem(password);
   if (problem !== undefined) throw new BadRequestError(`A password ${problem.message}`);
 }
 
-/** Threads in libuv's pool: `UV_THREADPOOL_SIZE` as libuv reads it. */
+/** The size of libuv's thread pool: parses `UV_THREADPOOL_SIZE` as libuv does. */
 export function threadPoolSize(setting: string | undefined = process.env.UV_THREADPOOL_SIZE): number {
   if (setting === undefined) return 4;
   const size = Number.parseInt(setting, 10) || 1;
@@ -131,18 +131,18 @@ export function threadPoolSize(setting: string | undefined = process.env.UV_THRE
 
 const threads = Math.max(1, threadPoolSize() - 1);
 
-/** Hashes that a queue runs at once unless told otherwise: one per core, and one thread fewer than there are at most. */
+/** Default number of hashes that a queue runs at once: one per core, but at most all threads except one. */
 export const DEFAULT_CONCURRENCY: number = Math.min(threads, availableParallelism());
 
 /**
- * The threads that all hashers of the process share. A hash holds a thread of libuv's pool, on which DNS look-ups, files
- * and some database clients wait as well: whatever the hashers together ask for, one thread stays free of hashing.
+ * The threads that all hashers of the process share. A hash occupies a thread of libuv's pool, which DNS look-ups,
+ * files and some database clients also use. Together, the hashers always leave one thread free.
  */
 const onHashThread: HashQueue = createHashQueue({ concurrency: threads, queue: Number.POSITIVE_INFINITY });
 
 /**
- * Runs a piece of work when it is its turn. Fails as the work does, which then gives its place to the next.
- * @param signal when it is aborted, work that still waits is taken out of the queue: UnavailableError (503)
+ * Runs work when it is its turn, and then hands its place to the next. Throws any error of the work.
+ * @param signal when it is aborted, waiting work is removed from the queue with UnavailableError (503)
  */
 type HashQueue = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
@@ -152,11 +152,11 @@ interface HashQueueSize {
 }
 
 /**
- * A new queue, first come, first served. What finds it full is refused at once with UnavailableError (503, `Retry-After`):
- * a caller who would wait for many seconds is better told to come back.
+ * Creates a first-in, first-out queue. When it is full, work is refused at once with UnavailableError (503,
+ * `Retry-After`), because callers should rather retry than wait for many seconds.
  */
 export function createHashQueue({ concurrency, queue }: HashQueueSize): HashQueue {
-  const waiting = new Set<() => void>(); // in the order they came
+  const waiting = new Set<() => void>(); // in order of arrival
   let running = 0;
 
   function turn(signal: AbortSignal | undefined): Promise<void> {
@@ -182,7 +182,7 @@ export function createHashQueue({ concurrency, queue }: HashQueueSize): HashQueu
     try {
       return await work();
     } finally {
-      // The place is handed on and never free in between, so that a new caller does not overtake one who waits.
+      // The place is handed over directly, so that a new caller does not overtake a waiting one.
       const [next] = waiting;
       if (next === undefined) running--;
       else {
@@ -193,7 +193,7 @@ export function createHashQueue({ concurrency, queue }: HashQueueSize): HashQueu
   };
 }
 
-/** Work for a request that was answered or broken off would only keep others waiting. */
+/** The error for work whose request has ended; running it would only delay others. */
 function abandoned(): UnavailableError {
   return new UnavailableError("The request ended before it was the turn of its password");
 }

@@ -3,15 +3,15 @@ import { promisify } from "node:util";
 import { readCanonicalBase64 } from "../encryption/value-codec.ts";
 import { iterationsOf, type PasswordCost } from "./password-cost.ts";
 
-/** A stored hash taken apart, its work known to be bounded. */
+/** A parsed hash, whose work is known to be limited. */
 interface StoredHash {
-  /** Whether the password is the one; compared in constant time. */
+  /** Whether the password matches; compared in constant time. */
   matches(password: string): Promise<boolean>;
-  /** Whether a hash made today at this cost has the same form, parameters and sizes. */
+  /** Whether a new hash of this cost has the same form, parameters and sizes. */
   isOf(cost: PasswordCost): boolean;
 }
 
-/** Takes a stored hash of either form apart; undefined for anything else, without any work. */
+/** Parses a stored hash of either form; undefined for other values. Does no hashing. */
 export function readStoredHash(stored: unknown): StoredHash | undefined {
   return typeof stored === "string" ? (readPbkdf2(stored) ?? readScrypt(stored)) : undefined;
 }
@@ -23,7 +23,9 @@ const HASH_BYTES = 64;
 const derivePbkdf2 = promisify(pbkdf2);
 
 const STORED_PBKDF2 = /^\$pbkdf2\$([1-9]\d{3,7})\$([A-Za-z0-9+/=]{1,88})\$([A-Za-z0-9+/=]{1,88})$/;
-/** The digest is not in the stored form; the length of the hash tells it. Hashes from elsewhere may be SHA-256. */
+/**
+ * Digests by the length of the hash, because the stored form does not name the digest. Imported hashes may be SHA-256.
+ */
 const DIGESTS = new Map([
   [HASH_BYTES, "sha512"],
   [32, "sha256"],
@@ -44,8 +46,8 @@ export async function hashPbkdf2(password: string, cost: number): Promise<string
 }
 
 /**
- * Takes a stored hash apart: 1,000 to 16,384,000 iterations, a salt of 8 to 64 bytes, a hash of 64 bytes (SHA-512) or 32
- * (SHA-256). Undefined for anything else, before any work is done.
+ * Parses a stored hash: 1,000 to 16,384,000 iterations, a salt of 8 to 64 bytes, a hash of 64 bytes (SHA-512) or 32
+ * (SHA-256). Undefined for other values, before any work is done.
  */
 function readPbkdf2(stored: string): StoredHash | undefined {
   const [, count, saltText = "", hashText = ""] = STORED_PBKDF2.exec(stored) ?? [];
@@ -71,13 +73,13 @@ const deriveScrypt: (password: string, salt: Buffer, bytes: number, options: Scr
 
 const STORED_SCRYPT =
   /^\$scrypt\$ln=([1-9]\d?),r=([1-9]\d?),p=([1-9]\d?)\$([A-Za-z0-9+/=]{1,88})\$([A-Za-z0-9+/=]{1,88})$/;
-/** What OWASP and ASVS 5.0 ask for; 128 MiB while it runs. */
+/** Parameters that OWASP and ASVS 5.0 require; hashing uses 128 MiB. */
 const LN = 17;
 const R = 8;
 const P = 1;
-/** Bytes that N and r may take: twice those of a hash made today. */
+/** The most bytes for N and r: twice those of a new hash. */
 const MAX_MEMORY = 256 * 1024 * 1024;
-/** Four times the work of a hash made today. */
+/** The most work: four times that of a new hash. */
 const MAX_WORK = 4 * 2 ** LN * R * P;
 
 /**
@@ -91,8 +93,9 @@ export async function hashScrypt(password: string): Promise<string> {
 }
 
 /**
- * Takes a stored hash apart: ln of 10 or more, r of 8 to 32, at most 256 MiB for N and r (128 · N · r), such as ln=18 with
- * r=8, and four times the work of new hashes, a salt of 8 to 64 bytes, a hash of 64 or 32 bytes. Undefined for anything else, before any work is done.
+ * Parses a stored hash: ln of 10 or more, r of 8 to 32, at most 256 MiB for N and r (128 · N · r), such as ln=18 with
+ * r=8, at most four times the work of new hashes, a salt of 8 to 64 bytes, a hash of 64 or 32 bytes. Undefined for
+ * other values, before any work is done.
  */
 function readScrypt(stored: string): StoredHash | undefined {
   const [, lnText, rText, pText, saltText = "", hashText = ""] = STORED_SCRYPT.exec(stored) ?? [];
@@ -109,13 +112,16 @@ function readScrypt(stored: string): StoredHash | undefined {
   };
 }
 
-/** With r below 8, OpenSSL would refuse some N by throwing. */
+/** Whether the work is limited. With r below 8, OpenSSL would throw for some N. */
 function isBounded(ln: number, r: number, p: number): boolean {
   const n = 2 ** ln;
   return ln >= 10 && r >= 8 && r <= 32 && 128 * r * n <= MAX_MEMORY && n * r * p <= MAX_WORK;
 }
 
-/** The memory that OpenSSL counts, for which Node's default of 32 MiB is too small: that of N and r, and a little for p. */
+/**
+ * Scrypt options with the memory limit of OpenSSL, which Node's default of 32 MiB does not allow: for N and r, and a
+ * little for p.
+ */
 function limited(ln: number, r: number, p: number): ScryptOptions {
   const N = 2 ** ln;
   return { N, r, p, maxmem: 128 * r * (N + p + 2) };

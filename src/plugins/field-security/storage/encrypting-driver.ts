@@ -25,8 +25,8 @@ import { type EncryptedColumn, type EncryptionPlan, suits } from "./encryption-p
 import { openRows } from "./open-rows.ts";
 
 /**
- * A driver that stores encrypted fields as ciphertext and returns them in clear, whatever asks it: the statements of
- * operations, handlers, rules, workflow steps (spec 2.4 rule 7). Entities without such fields pass through.
+ * A driver that stores encrypted fields as ciphertext and returns them decrypted, for all its users: operations,
+ * handlers, rules and workflow steps (spec 2.4 rule 7). Statements about entities without such fields pass unchanged.
  */
 export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
   const middleware: Middleware = async (statement, next, driver) => {
@@ -69,7 +69,7 @@ async function find(plan: EncryptionPlan, statement: Find, next: Execute): Promi
   return rows;
 }
 
-/** A relation to read along, and the columns that its records are searched by. */
+/** A join with its stored condition, and the encrypted columns by which its records are searched. */
 function storedJoin(plan: EncryptionPlan, { relation, where }: JoinedFind): JoinedFind & { searched: Set<string> } {
   const searched = new Set<string>();
   return { relation, searched, where: storedWhere(plan, relation.target, where, searched) };
@@ -98,7 +98,7 @@ async function update(plan: EncryptionPlan, statement: Update, driver: Driver): 
   return written;
 }
 
-/** One by one in a transaction: every record has a ciphertext of its own. */
+/** Updates records one by one in a transaction, because every record has its own ciphertext. */
 function updateEach(plan: EncryptionPlan, statement: Update, inner: Driver): Promise<Written> {
   const { entity, where, data } = statement;
   return inner.transaction(async ({ execute }) => {
@@ -111,7 +111,7 @@ function updateEach(plan: EncryptionPlan, statement: Update, inner: Driver): Pro
   });
 }
 
-/** Names fields in conflicts, in place of the columns of their blind indexes, which are not public. */
+/** Replaces the private blind index columns in conflicts with the names of their fields. */
 async function named<T>(plan: EncryptionPlan, entity: AnyEntity, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -124,9 +124,9 @@ async function named<T>(plan: EncryptionPlan, entity: AnyEntity, work: () => Pro
 }
 
 /**
- * Selected columns with those that it takes to open them: the id, which values may be bound to, and the blind index of a
- * value. A value that the rows were found by is opened in any case.
- * @returns all columns to fetch, and those of them that the caller did not select
+ * Adds the columns that decryption needs to the selected ones: the id, to which values may be bound, and the blind
+ * index of a value. A value by which rows were searched is always decrypted.
+ * @returns all columns to read, and those of them that the caller did not select
  */
 function withCompanions(
   columns: readonly EncryptedColumn[] = [],
@@ -141,9 +141,9 @@ function withCompanions(
 }
 
 /**
- * A row as it is stored: encrypted fields as ciphertext of this record, with their blind indexes.
- * @param id of the record, which keys that bind need
- * @throws DatabaseError for values of another type than their field, as of any column
+ * The stored form of a row: encrypted fields as ciphertext of this record, with their blind indexes.
+ * @param id of the record, which binding keys need
+ * @throws DatabaseError for values that do not have the type of their field, as for any column
  */
 function storedRow(plan: EncryptionPlan, { name: entity }: AnyEntity, row: Row, id: string): Row {
   const stored = { ...row };
@@ -160,9 +160,9 @@ function storedRow(plan: EncryptionPlan, { name: entity }: AnyEntity, row: Row, 
 }
 
 /**
- * A condition as it can be asked of what is stored: comparisons with values of encrypted fields become comparisons with
- * their blind indexes. Whether there is a value at all the field's own column knows.
- * @param searched takes the names of the entity's columns whose values a record is found by
+ * The stored form of a condition: comparisons with values of encrypted fields become comparisons with their blind
+ * indexes. Comparisons with null use the field's own column.
+ * @param searched receives the names of the encrypted columns of the entity that the condition compares with a value
  * @throws BadRequestError for a comparison with an encrypted field that is not searchable
  */
 function storedWhere(plan: EncryptionPlan, entity: AnyEntity, where: Condition, searched?: Set<string>): Condition {
@@ -187,7 +187,7 @@ function storedComparison(plan: EncryptionPlan, entity: AnyEntity, comparison: C
   return compare(entity.columns[index] as ColumnDefinition, test, stored);
 }
 
-/** Notes the encrypted columns of a record that a value of theirs finds it by. */
+/** Collects the encrypted columns of the entity that a condition compares with a value. */
 function collectSearched(plan: EncryptionPlan, entity: AnyEntity, condition: Condition, searched: Set<string>): void {
   if (condition.op === "and" || condition.op === "or")
     for (const part of condition.of) collectSearched(plan, entity, part, searched);

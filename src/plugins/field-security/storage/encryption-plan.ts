@@ -13,33 +13,33 @@ import { blindIndex, blindIndexColumn } from "../encryption/blind-index.ts";
 import { decrypt } from "../encryption/cipher.ts";
 import { type KeyRing, lacksIndexKey } from "../encryption/key-ring.ts";
 
-/** An encrypted column, and the one that finds its values. */
+/** An encrypted column and its blind index. */
 export interface EncryptedColumn {
   readonly name: string;
-  /** Column of the blind index; undefined where the field is not searchable. */
+  /** Column of the blind index; undefined if the field is not searchable. */
   readonly index: string | undefined;
-  /** The column as it would be in clear: values are what it could hold. */
+  /** The column without encryption, whose type its values must have. */
   readonly inClear: ColumnDefinition;
 }
 
-/** What a value that cannot be decrypted comes to. */
+/** The result of a value that cannot be decrypted. */
 export type OnDecryptError = "fail" | "null";
 
-/** What is known of an app's encrypted fields before any statement runs. */
+/** The encrypted fields of an app, compiled at setup. */
 export interface EncryptionPlan {
   readonly model: EntityModel;
   readonly ring: KeyRing;
   readonly onDecryptError: OnDecryptError;
-  /** Whether values from before the field was encrypted are returned as they are. */
+  /** Whether values from before the field was encrypted are returned as plaintext. */
   readonly allowPlaintext: boolean;
   readonly log: Logger;
   /** Encrypted columns of an entity; undefined when it has none. */
   columnsOf(entity: EntityRef): readonly EncryptedColumn[] | undefined;
-  /** Whether conditions on an entity can reach an encrypted column, its own or of a related one. */
+  /** Whether conditions on an entity can reach an encrypted column, on the entity itself or a related one. */
   reaches(entity: EntityRef): boolean;
 }
 
-/** What an app says about its encrypted fields. */
+/** Options of an app's encrypted fields. */
 interface EncryptedFieldsOptions {
   readonly encryption?: AppEncryption | undefined;
   readonly onDecryptError?: OnDecryptError | undefined;
@@ -47,8 +47,7 @@ interface EncryptedFieldsOptions {
 }
 
 /**
- * The plan of an app's encrypted fields, with everything reported that keeps them from working; undefined when there are
- * none.
+ * Compiles the plan of an app's encrypted fields and reports all problems. Undefined if no field is encrypted.
  * @throws ConfigurationError when a key is malformed
  */
 export function setUpEncryption(
@@ -62,7 +61,7 @@ export function setUpEncryption(
   return plan;
 }
 
-/** Compiles the plan of an app; undefined when no field is encrypted. */
+/** Compiles the plan of an app; undefined if no field is encrypted. */
 function compileEncryption(
   model: EntityModel,
   options: Pick<EncryptionPlan, "ring" | "onDecryptError" | "allowPlaintext" | "log">,
@@ -92,7 +91,7 @@ function encryptedColumns(entity: AnyEntity): EncryptedColumn[] {
     }));
 }
 
-/** Entities from which relations lead to an encrypted column, however far. */
+/** Entities with an encrypted column, or a chain of relations to one. */
 function reachingEntities(model: EntityModel, columns: ReadonlyMap<string, unknown>): ReadonlySet<string> {
   const reaching = new Set(columns.keys());
   for (let size = -1; size !== reaching.size; ) {
@@ -122,14 +121,16 @@ function keyProblems({ model, ring, columnsOf }: EncryptionPlan): string[] {
   ];
 }
 
-/** A sentence for every entity whose values cannot be bound to their record, which has no id before it is stored. */
+/**
+ * A sentence for each entity whose values cannot be bound to their record, because it has no id before it is stored.
+ */
 function idProblems({ model, columnsOf }: EncryptionPlan): string[] {
   return model.entities
     .filter((entity) => entity.idsFrom === "database" && columnsOf(entity) !== undefined)
     .map(({ name }) => `${name}: encrypted fields are bound to the id, so ids cannot come from the database`);
 }
 
-/** A sentence for every field whose values have no blind index. */
+/** A sentence for each searchable field whose values cannot have a blind index. */
 function searchProblems(model: EntityModel): string[] {
   return model.entities.flatMap(({ name, fields }) =>
     Object.entries(fields)
@@ -138,21 +139,21 @@ function searchProblems(model: EntityModel): string[] {
   );
 }
 
-/** Text that no column can hold, such as a NUL in it, can be encrypted. */
+/** Placeholder for text: encrypted fields may hold text that no column can, such as a NUL character. */
 const ANY_TEXT = "text";
 
-/** Whether a value is of its field's type. */
+/** Whether a value has the type of its field. */
 export function suits({ inClear }: EncryptedColumn, value: unknown): boolean {
   const isAnyText = typeof value === "string" && inClear.kind.convert === undefined;
   return canHold(inClear, isAnyText ? ANY_TEXT : value);
 }
 
-/** Records to look at: one that was tampered with must not keep the app from starting. */
+/** Records to check. Several, because one manipulated record must not keep the app from starting. */
 const SAMPLE = 5;
 
 /**
- * Compares a few stored blind indexes with those that the app would make. With another index key searches would find
- * nothing, and unique fields would take the same value twice, without a word.
+ * Compares a few stored blind indexes with those that the app would compute. With another index key, searches would
+ * silently find nothing, and unique fields would accept duplicates.
  * @param driver the base driver, connected
  * @throws ConfigurationError, DatabaseUnavailableError
  */
@@ -180,13 +181,13 @@ async function sample(driver: Driver, entity: AnyEntity, name: string, index: st
     const where = { [name]: { null: false }, [index]: { null: false } };
     return await driver.findMany(entity, { where, select: ["id", name, index], limit: SAMPLE });
   } catch (error) {
-    // A table that does not exist yet is reported by the code that uses it.
+    // A missing table is reported by the code that uses it.
     if (error instanceof DatabaseError && !(error instanceof DatabaseUnavailableError)) return [];
     throw error;
   }
 }
 
-/** Undefined where the value itself cannot be decrypted. */
+/** Whether the stored blind index is the expected one; undefined if the value cannot be decrypted. */
 function agrees({ ring }: EncryptionPlan, entity: AnyEntity, column: EncryptedColumn, row: Row): boolean | undefined {
   const { name, index } = column;
   const place = { entity: entity.name, field: name, id: row.id as string };

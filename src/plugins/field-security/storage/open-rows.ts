@@ -5,7 +5,7 @@ import { type BindingContext, decryptBound, isPlaintext } from "../encryption/ci
 import { lacksIndexKey } from "../encryption/key-ring.ts";
 import { type EncryptedColumn, type EncryptionPlan, suits } from "./encryption-plan.ts";
 
-/** A value that could not be decrypted, as the log may know it. */
+/** The place of a value that could not be decrypted, for the log. */
 interface Failure extends BindingContext {
   readonly reason: string;
 }
@@ -13,9 +13,9 @@ interface Failure extends BindingContext {
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Decrypts rows that a driver returned, in place. Ciphertext never gets further than here.
- * @param searched columns whose values the rows were found by: these have to be what the index says, for everybody
- * @throws DecryptionError naming entity, field and record, unless the app prefers null
+ * Decrypts rows that a driver returned, in place, so that ciphertext is never passed on.
+ * @param searched columns by which the rows were searched: failures in these always throw
+ * @throws DecryptionError naming entity, field and record, unless the app reads such values as null
  */
 export function openRows(plan: EncryptionPlan, ref: EntityRef, rows: readonly Row[], searched = NONE): void {
   const columns = plan.columnsOf(ref);
@@ -43,7 +43,7 @@ export function openRows(plan: EncryptionPlan, ref: EntityRef, rows: readonly Ro
   if (first !== undefined) plan.log.error("Stored values cannot be decrypted and read as null", { ...first, values });
 }
 
-/** Decrypts one value in place. @returns what was wrong with it */
+/** Decrypts one value in place. @returns the failure, if any */
 function openField(
   plan: EncryptionPlan,
   column: EncryptedColumn,
@@ -70,7 +70,7 @@ function openValue(plan: EncryptionPlan, column: EncryptedColumn, row: Row, plac
   if (!suits(column, value))
     throw new DecryptionError(`the decrypted value is no ${column.inClear.kind.name}`, { reason: "malformed" });
   const index = column.index === undefined ? undefined : row[column.index];
-  // The index of a bound value stays in its place, too. One that is missing matches no record.
+  // The index of a bound value must match the value. A missing index matches no record.
   if (bound && typeof index === "string" && !lacksIndexKey(ring) && index !== blindIndex(ring, place, value as string))
     throw new DecryptionError("the blind index is that of another value, or was made with another index key", {
       reason: "refused",

@@ -3,10 +3,10 @@ import type { RemoteFetchOptions, RemoteInclude } from "../../../gate/index.ts";
 import { DEFAULT_LIMITS, PluginError } from "../../../kernel/index.ts";
 import { RemoteFailure } from "../stitch/failures.ts";
 
-/** `application/json` and what is built on it, `application/hal+json` among them (RFC 6839 section 3.1). */
+/** `application/json` and types based on it, such as `application/hal+json` (RFC 6839 section 3.1). */
 const JSON_TYPE = /^application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;|$)/i;
 
-/** What the requests of one call have in common. */
+/** The shared parts of a call's requests. */
 export interface ListRequest {
   readonly headers: Headers;
   readonly signal: AbortSignal;
@@ -14,21 +14,20 @@ export interface ListRequest {
 }
 
 /**
- * The records of one list. Messages contain the host and the status alone: requests and responses do not belong in the
- * log.
- * @throws RemoteFailure when there is no response, or one that is not a list; and the signal's reason
+ * Fetches the records of one list. Error messages only contain the host and the status, because they are logged.
+ * @throws RemoteFailure when there is no response, or it is not a list; the signal's reason when it is aborted
  */
 export async function fetchList(
   { url, unselected }: ListAddress,
   { headers, signal, budget }: ListRequest,
 ): Promise<unknown[]> {
   const { host } = new URL(url);
-  // A redirect is treated like any other response that is not a list: the other side does not choose the host to call.
+  // Redirects are not followed, so that the remote server cannot choose the host of a request.
   const ask = (address: string): Promise<Response> => fetch(address, { headers, signal, redirect: "manual" });
   try {
     let response = await ask(url);
     if (response.status === 400 && unselected !== undefined) {
-      // A field that the other side does not show to us is missing then; it does not take the record with it.
+      // A field that the server does not show us is then missing in the records, instead of failing the request.
       await response.body?.cancel();
       response = await ask(unselected);
     }
@@ -50,25 +49,25 @@ function parseList(text: string, host: string): unknown[] {
   try {
     list = JSON.parse(text);
   } catch {
-    // The parser's own message quotes what it was given.
+    // The parser's own message would quote the response.
     throw new RemoteFailure("invalid", `${host} answered with broken JSON`);
   }
   if (!Array.isArray(list)) throw new RemoteFailure("invalid", `${host} answered with something other than a list`);
   return list;
 }
 
-/** Bytes that a call may still read. */
+/** The bytes that a call may still read. */
 interface ByteBudget {
   left: number;
 }
 
 /**
- * Reads an answer as text, and no further than the budget goes.
- * @throws RemoteFailure when it is longer, or not UTF-8
+ * Reads a response as text, up to the budget.
+ * @throws RemoteFailure when it is longer, or is not UTF-8
  */
 async function readBody({ body }: Response, budget: ByteBudget, host: string): Promise<string> {
   const chunks: Uint8Array[] = [];
-  // What counts is what is held in memory: a length that was announced may be wrong, and be that of compressed bytes.
+  // Counts the bytes held in memory: an announced length may be wrong, or may be the length of compressed bytes.
   for await (const chunk of (body ?? []) as unknown as AsyncIterable<Uint8Array>) {
     budget.left -= chunk.byteLength;
     if (budget.left < 0) throw new RemoteFailure("invalid", `${host} answered with more than \`maxBytes\``);
@@ -81,22 +80,22 @@ async function readBody({ body }: Response, budget: ByteBudget, host: string): P
   }
 }
 
-/** The default limits of a Keelson server; path and query count together, as on the request line. */
+/** The default limits of a Keelson server. Path and query count together, as on the request line. */
 const { urlBytes: MAX_BYTES, parameters: MAX_PARAMETERS, inValues: MAX_IDS } = DEFAULT_LIMITS;
 
-/** Parameters beside the ids: `select`, `include` and `_total`. */
+/** Parameters other than ids: `select`, `include` and `_total`. */
 const OTHERS = 3;
 
-/** Where some of the records are. */
+/** The address of a list with some of the records. */
 export interface ListAddress {
   readonly url: string;
-  /** The same records with all their fields; undefined when `url` names no fields. */
+  /** The address of the same records with all their fields; undefined when `url` selects no fields. */
   readonly unselected: string | undefined;
 }
 
 /**
- * The addresses of lists that have the records with these ids between them, none longer than other servers accept. Ids
- * that no server accepts are left out: the response would be a list without their record.
+ * The addresses of lists that together contain the records with these ids. No address is longer than other servers
+ * accept. Ids that no server accepts are left out, because no record can have them.
  * @param resource address of the entity's list, without query
  * @throws PluginError when `select` and `include` leave no room for ids
  */
@@ -122,7 +121,7 @@ function encodeList(names: readonly string[]): string {
   return names.map(encodeURIComponent).join(",");
 }
 
-/** `id=a&id=b&`, as often as it takes. */
+/** Groups of `id=a&id=b&`, each within the limits. */
 function groupIds(ids: readonly string[], room: number): string[] {
   const most = Math.min(MAX_IDS, MAX_PARAMETERS - OTHERS);
   const groups: string[] = [];

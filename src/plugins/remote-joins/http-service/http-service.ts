@@ -4,11 +4,11 @@ import { isValidEntityName, kebabCase, PluginError, pluralize, unknownKeys } fro
 import { RemoteFailure } from "../stitch/failures.ts";
 import { fetchList, type ListAddress, listAddresses } from "./fetch-list.ts";
 
-/** A name is a token, and a value visible text (RFC 9110 sections 5.1 and 5.5). */
+/** A header name is a token, and its value is visible text (RFC 9110 sections 5.1 and 5.5). */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** They belong to one connection (RFC 9110 section 7.6.1), or say where the request goes and what its body is. */
+/** Headers of a connection (RFC 9110 section 7.6.1), and headers that describe the target or the body of a request. */
 const OF_THE_CONNECTION = new Set([
   "connection",
   "content-encoding",
@@ -26,19 +26,22 @@ const OF_THE_CONNECTION = new Set([
   "upgrade",
 ]);
 
-/** Why no request may have a header of this name; undefined when it may. */
+/** The reason why a request may not have a header of this name; undefined when it may. */
 function headerNameProblem(name: unknown): string | undefined {
   if (typeof name !== "string" || !NAME.test(name)) return "is no name of a header";
   return OF_THE_CONNECTION.has(name.toLowerCase()) ? "is for the connection to say" : undefined;
 }
 
-/** Why a header cannot have this value; undefined when it can. The value is not in it, because it may be a secret. */
+/**
+ * The reason why a header cannot have this value; undefined when it can. Does not quote the value, which may be a
+ * secret.
+ */
 function headerValueProblem(value: unknown): string | undefined {
   if (typeof value !== "string") return "must be text";
   return VALUE.test(value) ? undefined : "has a character that no header can have";
 }
 
-/** Why these headers cannot be sent; undefined when they can. */
+/** The reason why these headers cannot be sent; undefined when they can. */
 function headersProblem(headers: unknown): string | undefined {
   if (!isObject(headers)) return "must be an object";
   for (const [name, value] of Object.entries(headers)) {
@@ -58,11 +61,11 @@ const KNOWN: Readonly<Record<keyof HttpServiceOptions, true>> = {
   shared: true,
 };
 
-/** The longest a timer can wait; beyond it, it would fire at once. */
+/** The longest delay of a timer; a longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 const RANGES = { timeout: [1, LONGEST_MS], maxBytes: [1, Number.MAX_SAFE_INTEGER] } as const;
 
-/** What is wrong with the options. One that is misspelt would limit or protect nothing, so it is wrong, too. */
+/** The problems of the options. A misspelt option is a problem, because it would limit or protect nothing. */
 function checkOptions(options: HttpServiceOptions): string[] {
   const problems = [...baseProblems(options), ...headerProblems(options)];
   for (const [name, [least, most]] of Object.entries(RANGES)) {
@@ -78,7 +81,7 @@ function baseProblems({ baseUrl, paths = {} }: HttpServiceOptions): string[] {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol))
     return ["`baseUrl` must be an address such as https://billing.example/api"];
-  // The address is part of messages, which a password must not be; and paths and ids are put at its end.
+  // Messages contain the address, so it must not contain a password; paths and ids are appended to it.
   if (url.username !== "" || url.password !== "")
     return ["`baseUrl` must be without user name and password; send them with `headers`"];
   if (/[?#]/.test(text)) return ["`baseUrl` must be without query and fragment"];
@@ -88,7 +91,7 @@ function baseProblems({ baseUrl, paths = {} }: HttpServiceOptions): string[] {
 function pathProblems(origin: string, name: string, path: unknown): string[] {
   if (!isValidEntityName(name)) return [`\`paths\`: "${name}" is no name of an entity`];
   const rest = typeof path === "string" ? path.replace(/^\//, "") : "";
-  // What the parser of addresses would change, it would lead elsewhere: `..`, spaces, backslashes.
+  // The URL parser would change some paths, so that they lead elsewhere: `..`, spaces, backslashes.
   const kept = URL.canParse(`${origin}/${rest}`) && new URL(`${origin}/${rest}`).href === `${origin}/${rest}`;
   if (rest !== "" && kept && !/[?#]|\/\/|\/$|^\//.test(rest)) return [];
   return [`\`paths.${name}\` must be a path below \`baseUrl\` such as "/subscriptions"`];
@@ -105,21 +108,20 @@ function headerProblems({ headers = {}, forward = [], shared }: HttpServiceOptio
     const twice = own.has(String(name).toLowerCase());
     return twice ? [`"${String(name)}" is in \`headers\` and in \`forward\`; it is this app's or the caller's`] : [];
   });
-  // What one caller was given would be given to the next one.
+  // Responses to one caller would be shown to other callers.
   if (forward.length > 0 && shared !== undefined && shared !== false)
     problems.push("`forward` and `shared` exclude each other: answers to one caller are not for others");
   return problems;
 }
 
-/** Requests of one call that are under way at once. */
+/** The most concurrent requests of one call. */
 const LANES = 4;
 
 /**
- * A service that reads records by id from another Keelson server, or from a json-server:
- * `GET <baseUrl>/<plural>?id=a&id=b`. The other side's rules apply to the caller it sees: this app, unless `forward`
- * passes on headers of the caller. The host is fixed, redirects are not followed, and a call that needs more than one
- * request fails as a whole.
- * @throws ConfigurationError listing everything that is wrong with the options
+ * A service that reads records by id from another Keelson server or a json-server: `GET <baseUrl>/<plural>?id=a&id=b`.
+ * The server's rules apply to the caller that it sees: this app, unless `forward` passes on headers of the caller. The
+ * host is fixed, redirects are not followed, and a call with several requests fails if one of them fails.
+ * @throws ConfigurationError listing all problems of the options
  * @example api.registerService("billing", () => httpService({ baseUrl: "http://billing.internal/api" }));
  */
 export function httpService(options: HttpServiceOptions): RemoteService {
@@ -154,7 +156,7 @@ export function httpService(options: HttpServiceOptions): RemoteService {
   });
 }
 
-/** The result of the work, unless the signal comes first: creating a token may never finish. */
+/** The result of work, or the signal's reason if that is aborted first: fetching a token may never finish. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);
@@ -165,7 +167,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Everything that is found, in the order of the addresses; at most so many are asked at once. */
+/** The results of all addresses, in their order. At most `LANES` requests run at once. */
 async function inLanes(
   addresses: readonly ListAddress[],
   ask: (address: ListAddress) => Promise<unknown[]>,
@@ -180,9 +182,9 @@ async function inLanes(
 }
 
 /**
- * Headers of the requests of one call: this app's own, those of the caller's that may be passed on, and those of the trace,
- * unless one of the others has that name.
- * @throws PluginError when the app's function returns what cannot be sent, or what is passed on as well
+ * The headers of a call's requests: the app's own, those forwarded from the caller, and those of the trace unless
+ * another header has the same name.
+ * @throws PluginError when the app's function returns headers that cannot be sent, or that are also forwarded
  */
 async function requestHeaders(
   { headers = {}, forward = [] }: Pick<HttpServiceOptions, "headers" | "forward">,
@@ -195,7 +197,7 @@ async function requestHeaders(
   const result = new Headers({ accept: "application/json" });
   for (const [name, value] of Object.entries(own)) result.set(name, value);
   for (const name of forward) {
-    // Neither may stand in for the other: an unknown caller would act with the rights of the app.
+    // Neither may replace the other: an unknown caller would act with the rights of the app.
     if (Object.keys(own).some((given) => given.toLowerCase() === name.toLowerCase()))
       throw new PluginError(`"${name}" is in \`headers\` and in \`forward\`; it is this app's or the caller's`);
     const value = caller?.header(name);
@@ -205,18 +207,18 @@ async function requestHeaders(
   return result;
 }
 
-/** What ends all requests of one call. */
+/** Ends all requests of one call. */
 interface CallEnd {
   readonly signal: AbortSignal;
-  /** Ends them now. */
+  /** Ends the requests now. */
   end(reason: unknown): void;
   /** Call it when no request is pending any more. */
   release(): void;
 }
 
 /**
- * Ends a call when its time is over, or when its caller no longer waits. Linked by hand: derived signals stay
- * registered with their source, and a server's signals live long.
+ * Ends a call when its time is up, or when its caller no longer waits. The signals are linked by hand, because derived
+ * signals stay registered with their source, and a server's signals live long.
  * @param timeout milliseconds; undefined for none
  */
 function createCallEnd(outer: AbortSignal | undefined, timeout: number | undefined): CallEnd {
@@ -242,24 +244,31 @@ export type HttpHeaders = Readonly<Record<string, string>>;
 /** Options of `httpService`. */
 export interface HttpServiceOptions {
   /**
-   * Address that the entities are below: `http://billing.internal/api` for `http://billing.internal/api/subscriptions`.
-   * Without user name, password, query and fragment. No data of a request changes where it leads.
+   * The address below which the entities are: `http://billing.internal/api` for
+   * `http://billing.internal/api/subscriptions`. Without user name, password, query and fragment. Data of requests
+   * never changes the host.
    */
   readonly baseUrl: string | URL;
-  /** Path below `baseUrl` by entity name. @default the plural in kebab-case, as Keelson serves it: `order-items` */
+  /** Paths below `baseUrl` by entity name. @default the plural in kebab-case, as Keelson serves it: `order-items` */
   readonly paths?: Readonly<Record<string, string>> | undefined;
-  /** Headers of this app's own: the object, or a function that is asked before each call, for tokens that expire. @default none */
+  /**
+   * The app's own headers: an object, or a function that is called before each call, for tokens that expire. @default
+   * none
+   */
   readonly headers?: HttpHeaders | (() => HttpHeaders | Promise<HttpHeaders>) | undefined;
   /**
-   * Headers of the caller's request that are passed on, such as `["authorization"]`. Without them the other side sees
-   * this app as the caller. Excludes `shared`.
+   * Headers of the caller's request that are forwarded, such as `["authorization"]`. Without them, the server sees this
+   * app as the caller. Cannot be combined with `shared`.
    * @default none
    */
   readonly forward?: readonly string[] | undefined;
   /** Milliseconds for one call, in addition to the time limit of the caller. @default only that limit */
   readonly timeout?: number | undefined;
-  /** Bytes of the answers to one call, counted once they are unpacked; what is longer is not read to its end. @default 5242880 */
+  /**
+   * The most bytes of all responses to one call, after decompression; longer responses are not read to the end.
+   * @default 5242880
+   */
   readonly maxBytes?: number | undefined;
-  /** Whether every caller is given the same answers, so that they may be kept across requests. @default false */
+  /** Whether all callers get the same responses, so that they may be cached across requests. @default false */
   readonly shared?: boolean | SharedAnswers | undefined;
 }

@@ -6,9 +6,9 @@ import type { JoinSettings } from "./remote-joins-options.ts";
 import { type Cockatiel, cockatiel, type Gate, type StitchContext } from "./stitch-context.ts";
 import type { Deadline } from "./stitch-deadline.ts";
 
-/** What is asked of a service, whatever the ids. */
+/** A request to a service, without the ids. */
 export interface Question {
-  /** Of the service. */
+  /** The name of the service. */
   readonly name: string;
   readonly service: RemoteService;
   readonly plan: FetchPlan;
@@ -18,16 +18,16 @@ export interface Question {
   readonly gate: Gate;
 }
 
-/** Asks about some ids in one call; one answer per id, in their order. Never rejects. */
+/** Fetches the records of some ids in one call: one result per id, in their order. Never rejects. */
 export type AskBatch = (question: Question, ids: readonly string[]) => Promise<readonly Answer[]>;
 
-/** What asks the services of one app in batches: it knows which of them fail. */
+/** Creates the function that calls an app's services in batches, through their circuit breakers. */
 export function createAskBatch(settings: JoinSettings, breakerOf: (service: string) => Breaker): AskBatch {
   return async (question, ids) => {
     const { name, deadline, gate } = question;
     const breaker = breakerOf(name);
     const inTurn = async (): Promise<readonly Answer[]> => {
-      // What waited until its time was over is not begun, and says nothing about the service.
+      // Work whose time was up before its turn is not started, and does not count as a failure of the service.
       if (deadline.failure !== undefined) throw deadline.failure;
       return await breaker(() => fetchRecords(question, ids, settings), deadline);
     };
@@ -47,7 +47,7 @@ async function fetchRecords(
 ): Promise<readonly Answer[]> {
   const { entity, include, select } = plan;
   const { signal } = deadline;
-  // Copies: a service may sort what it is given.
+  // Copies, because a service may sort its arguments.
   const options = { select: [...select], signal, ...(include && { include }), ...(caller && { caller }) };
   try {
     const fetch = async (traceHeaders?: Readonly<Record<string, string>>): Promise<readonly unknown[]> =>
@@ -61,17 +61,17 @@ async function fetchRecords(
 }
 
 /**
- * Does some work unless it has failed too often lately.
- * @throws RemoteFailure ("unavailable") at once when it has; whatever the work throws
+ * Runs work unless the service has failed too often lately.
+ * @throws RemoteFailure ("unavailable") at once if it has; any error that the work throws
  */
 type Breaker = <T>(work: () => Promise<T>, deadline: Deadline) => Promise<T>;
 
-/** What a breaker does with calls: it lets them through, refuses them, or lets one through to find out. */
+/** The state of a circuit breaker: it lets calls through, refuses them, or lets one through as a test. */
 export type BreakerState = "closed" | "open" | "half-open";
 
 /** The breakers of one app's services. */
 export interface Breakers {
-  /** That of a service, made when the service is first called. */
+  /** The breaker of a service, created at the first call. */
   of(service: string): Breaker;
   stateOf(service: string): BreakerState;
 }
@@ -100,7 +100,7 @@ function createBreaker(
   service: string,
   { failures, resetAfter }: Exclude<JoinSettings["breaker"], false>,
 ): OwnBreaker {
-  // A caller who leaves says nothing about the service, unless it is the one that was to find out.
+  // A caller who leaves does not count as a failure of the service, unless theirs is the test call.
   const counts = (error: Error): boolean =>
     !(error instanceof RemoteFailure && error.reason === "gone") || policy.state === CircuitState.HalfOpen;
   const policy = circuitBreaker(handleWhen(counts), {
@@ -109,7 +109,7 @@ function createBreaker(
   });
   const unavailable = (): RemoteFailure =>
     new RemoteFailure("unavailable", `The service "${service}" failed too often, and is left alone for a while`);
-  /** Whose work finds out whether the service is back. Their own batches wait for that; others do without. */
+  /** The deadline of the work that tests whether the service is back. Other work is refused meanwhile. */
   let tester: Deadline | undefined;
 
   const run: Breaker = async (work, deadline) => {

@@ -10,7 +10,7 @@ import type { JoinSettings } from "./remote-joins-options.ts";
 import { chunksOf, createGate, type Gate, type StitchContext } from "./stitch-context.ts";
 import { createDeadline } from "./stitch-deadline.ts";
 
-/** Asks a service for records by id; one answer per id, in their order. Never rejects. */
+/** Fetches records from a service by id: one result per id, in their order. Never rejects. */
 export type AskService = (
   context: StitchContext,
   name: string,
@@ -18,19 +18,19 @@ export type AskService = (
   ids: readonly string[],
 ) => Promise<readonly Answer[]>;
 
-/** What all callers share of a service. */
+/** The state of a shared service, which all callers use. */
 interface Store {
   readonly answers: SharedAnswers;
   readonly gate: Gate;
 }
 
-/** Calls the services of one app. It tracks which of them fail, and keeps the responses that all callers share. */
+/** Calls the services of one app. Tracks which of them fail, and caches the responses of shared services. */
 export function createAskService(settings: JoinSettings, breakers: Breakers): AskService {
   const { batchSize, timeout, concurrency, cache } = settings;
   const askBatch = createAskBatch(settings, breakers.of);
   const stores = new Map<string, Store>();
 
-  /** What is kept of a service that is shared, for those who cannot wait for it; the failure otherwise. */
+  /** The cached results of a shared service for requests that cannot wait; the failure without one. */
   function failOrKept(failure: RemoteFailure, name: string, plan: FetchPlan, ids: readonly string[]): Answer[] {
     const answers = stores.get(name)?.answers;
     return ids.map((id) => (answers === undefined ? failure : answers.insteadOf(failure, plan.signature, id)));
@@ -47,14 +47,14 @@ export function createAskService(settings: JoinSettings, breakers: Breakers): As
     const keeping = cache ? keepingOf(service, name) : undefined;
     if (keeping === undefined) {
       const loader = loaderOf(context, askBatch, { name, service, plan }, settings);
-      // The only errors that a loader passes on are the failures that it was given.
+      // A loader only returns failures that it was given.
       return (await loader.loadMany(ids)) as readonly Answer[];
     }
     const { answers, gate } = orNew(stores, name, () => ({
       answers: createSharedAnswers(keeping),
       gate: createGate(concurrency),
     }));
-    // These batches belong to no single caller, who may leave early, so they have a deadline of their own.
+    // These batches do not belong to one caller, who might leave early, so they have their own deadline.
     const askForAll = async (left: readonly string[]): Promise<readonly Answer[]> => {
       const own = createDeadline(timeout);
       const tracer = tracerOf(context.services);
@@ -98,7 +98,7 @@ export function createAskService(settings: JoinSettings, breakers: Breakers): As
   };
 }
 
-/** Loads what one stitch asks in one way: ids of all its relations go together, and each is asked for once. */
+/** The loader of one stitch for one question: ids of all relations are combined, and each id is requested once. */
 function loaderOf(
   { deadline, loaders, memo, caller, services }: StitchContext,
   askBatch: AskBatch,
@@ -109,7 +109,7 @@ function loaderOf(
   const key = `${name} ${plan.signature}`;
   return orNew(loaders, key, () => {
     const answers = cache ? memo.answersTo(key) : new Map<string, Promise<Answer>>();
-    // One gate per service: one that hangs does not stand in the way of another.
+    // One gate per service: a service that hangs does not block the others.
     const gate = orNew(memo.gates, name, () => createGate(concurrency));
     const tracer = tracerOf(services);
     const question: Question = { ...asked, deadline, gate, tracer, caller: service.shared ? undefined : caller };
@@ -143,7 +143,7 @@ async function serviceOf({ services }: StitchContext, name: string): Promise<Rem
   throw new RemoteFailure("error", `The service "${name}" has no function fetchByIds(entityName, ids, options)`);
 }
 
-/** How long and how many answers are kept, with nothing left open. */
+/** The caching options of a shared service, with defaults. */
 interface Keeping {
   readonly ttl: number;
   readonly max: number;
@@ -152,29 +152,29 @@ interface Keeping {
 
 interface Kept {
   readonly answer: Answer;
-  /** Until then it is as good as asking. */
+  /** Until then, it is used without asking again. */
   readonly freshUntil: number;
 }
 
-/** Answers of one service that all callers share. */
+/** Cached results of one service, which all callers share. */
 interface SharedAnswers {
   /**
-   * One promise per id, in their order. Ids that are cached or already being fetched are not fetched again.
-   * @param question what is asked of the records; the same for results that look alike
-   * @param ask fetches the ids that are left; never rejects
+   * One result or promise per id, in their order. Ids that are cached or already being fetched are not fetched again.
+   * @param question the signature of the fetch plan; results with the same signature have the same shape
+   * @param ask fetches the remaining ids; never rejects
    */
   read(
     question: string,
     ids: readonly string[],
     ask: (ids: readonly string[]) => Promise<readonly Answer[]>,
   ): readonly (Answer | Promise<Answer>)[];
-  /** What is kept about an id, old or not, in place of a failure; the failure when nothing is. */
+  /** The cached result for an id, even if it is old, instead of a failure; otherwise the failure. */
   insteadOf(failure: RemoteFailure, question: string, id: string): Answer;
 }
 
 /**
- * The options of a service that is shared; undefined for others.
- * @throws ConfigurationError for numbers that make no sense
+ * The caching options of a shared service; undefined for other services.
+ * @throws ConfigurationError for invalid numbers
  */
 function keepingOf({ shared }: RemoteService, name: string): Keeping | undefined {
   if (shared === undefined || shared === false) return undefined;
@@ -186,7 +186,9 @@ function keepingOf({ shared }: RemoteService, name: string): Keeping | undefined
   );
 }
 
-/** A store that forgets: by age, and the least used when there are too many. Failures are never kept. */
+/**
+ * Creates a cache that drops old results, and the least recently used ones when it is full. Failures are not cached.
+ */
 function createSharedAnswers({ ttl, max, staleIfError }: Keeping): SharedAnswers {
   const kept = new LRUCache<string, Kept>({ max, ttl: ttl + staleIfError });
   const flights = new Map<string, Promise<Answer>>();
@@ -194,7 +196,7 @@ function createSharedAnswers({ ttl, max, staleIfError }: Keeping): SharedAnswers
   function settle(key: string, answer: Answer): Answer {
     flights.delete(key);
     if (!(answer instanceof RemoteFailure)) {
-      // That there is nothing is no better than an error once it is old.
+      // An old "no record" is no better than an error.
       const ms = answer === null ? ttl : ttl + staleIfError;
       kept.set(key, { answer, freshUntil: performance.now() + ttl }, { ttl: ms });
       return answer;

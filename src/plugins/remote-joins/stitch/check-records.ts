@@ -3,12 +3,14 @@ import { RemoteFailure } from "./failures.ts";
 import type { FetchPlan } from "./fetch-plan.ts";
 import { type Budget, REFUSED } from "./read-value.ts";
 
-/** What a service has under an id: a record of plain values, null without a record, or why that is not known. */
+/** The result for one id: a record of plain values, null without a record, or the failure. */
 export type Answer = Row | null | RemoteFailure;
 
-/** Items of an answer at most: services that ignore ids, and give all they have, are borne with up to here. */
+/**
+ * The most items of a response. Services that ignore ids and return all their records are tolerated up to this limit.
+ */
 const MAX_ITEMS = 100_000;
-/** What a record costs besides its values, so that a list of empty ones ends, too. */
+/** The size that a record counts for in addition to its values, so that lists of empty records are limited, too. */
 const RECORD_BYTES = 8;
 
 const NO_LIST = "The service did not answer with a list";
@@ -16,12 +18,12 @@ const TOO_LONG = `The service answered with more than ${MAX_ITEMS} records`;
 const NO_RECORD = "The service answered with a record that is too large, or not what its entity says";
 
 /**
- * Turns what a service returned into one result per id, in the order of the ids. It is outside data: values are copied
- * and have to be of the declared types. Fields and records that were not requested are dropped; of two records with one
- * id the first counts.
+ * Turns a service's response into one result per id, in the order of the ids. The response is untrusted: values are
+ * copied and must have the declared types. Fields and records that were not requested are dropped. Of several records
+ * with the same id, the first counts.
  * @param ids distinct
- * @param maxBytes of one record, with what is nested in it
- * @throws RemoteFailure for anything but a list of acceptable length
+ * @param maxBytes the most bytes of one record, with its nested records
+ * @throws RemoteFailure unless it is a list of acceptable length
  */
 export function checkRecords(returned: unknown, ids: readonly string[], plan: FetchPlan, maxBytes: number): Answer[] {
   if (!Array.isArray(returned)) throw new RemoteFailure("invalid", NO_LIST);
@@ -42,7 +44,7 @@ export function checkRecords(returned: unknown, ids: readonly string[], plan: Fe
   return answers;
 }
 
-/** An object of a list; its getter may throw. */
+/** An object of the list; undefined for other items, and when a getter throws. */
 function itemOf(list: readonly unknown[], index: number): object | undefined {
   try {
     const item = list[index];
@@ -52,7 +54,7 @@ function itemOf(list: readonly unknown[], index: number): object | undefined {
   }
 }
 
-/** Only an id that is the object's own property counts, not one from its prototype, say. */
+/** The id of an item. It must be the object's own property: an inherited one does not count. */
 function idOf(item: object): string | undefined {
   try {
     if (!Object.hasOwn(item, "id")) return undefined;
@@ -68,12 +70,12 @@ function readRecord(item: unknown, plan: FetchPlan, budget: Budget): Row | Remot
     const row = typeof item === "object" && item !== null ? readRow(item as Row, plan, budget) : undefined;
     if (row !== undefined) return row;
   } catch {
-    // A getter or a proxy threw; its error is of no interest here.
+    // A getter or a proxy threw. Its error is not needed here.
   }
   return new RemoteFailure("invalid", NO_RECORD);
 }
 
-/** Undefined for a record that is not what its entity says. */
+/** Undefined for a record that does not match its entity. */
 function readRow(item: Row, { readers, nested }: FetchPlan, budget: Budget): Row | undefined {
   budget.left -= RECORD_BYTES;
   const row: Row = {};
@@ -102,7 +104,7 @@ function readOne(value: unknown, plan: FetchPlan, budget: Budget): Answer {
 
 function readMany(value: unknown, plan: FetchPlan, budget: Budget): readonly Answer[] {
   if (value === undefined || value === null) return [];
-  // A list costs what its records cost at least, so that one with nothing but holes ends, too.
+  // A list counts for at least its records, so that lists of empty items are limited, too.
   if (!Array.isArray(value) || value.length * RECORD_BYTES > budget.left)
     return [new RemoteFailure("invalid", NO_RECORD)];
   const answers: Answer[] = [];

@@ -7,12 +7,12 @@ interface Noted {
   ids: number;
 }
 
-/** What failed in one stitch, once per relation and reason. */
+/** The failures of one stitch, once per relation and reason. */
 export interface Failures {
   note(relation: ResolvedRelation, failure: RemoteFailure): void;
-  /** A line of the log each: how many ids it was about, never which (spec 4.4 rule 4). */
+  /** Logs a line per failure, with the number of ids but not the ids themselves (spec 4.4 rule 4). */
   log(log: Logger, requestId: string | undefined): void;
-  /** As the header says it: `subscription;timeout`. */
+  /** The values for the header, such as `subscription;timeout`. */
   shown(): readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function createFailures(): Failures {
   };
 }
 
-/** What a service threw may be anything, and throw itself when it is looked at. */
+/** Describes a failure. Services may throw any value, even one whose properties throw. */
 function describe(failure: RemoteFailure): Record<string, unknown> {
   try {
     return describeError(failure);
@@ -53,12 +53,12 @@ function describe(failure: RemoteFailure): Record<string, unknown> {
 }
 
 /**
- * Why a record of a service could not be fetched, in the words of the header `X-Remote-Errors`. `gone` never appears
+ * The reason why a record of a service could not be fetched, as in the header `X-Remote-Errors`. `gone` never appears
  * there: the caller has left, so there is no response to read.
  */
 type FailureReason = "timeout" | "error" | "unavailable" | "invalid" | "gone";
 
-/** A service that did not give what it was asked for. It ends as a null, and in the log. */
+/** A failed call to a service. It becomes null in the response, and an entry in the log. */
 export class RemoteFailure extends PluginError {
   readonly reason: FailureReason;
 
@@ -68,7 +68,10 @@ export class RemoteFailure extends PluginError {
   }
 }
 
-/** Turns anything thrown into a failure of a service. An error that is not one yet was thrown by the service itself. */
+/**
+ * Converts any thrown value to a failure of a service. Other errors than `RemoteFailure` were thrown by the service
+ * itself.
+ */
 export function toFailure(error: unknown, service: string): RemoteFailure {
   return error instanceof RemoteFailure
     ? error
@@ -83,8 +86,8 @@ export function failAll(ids: readonly string[], failure: RemoteFailure): readonl
 const HEADER = "x-remote-errors";
 
 /**
- * Says in the header `X-Remote-Errors` why fields of an answer are null: `subscription;timeout, invoice;unavailable`. Names
- * of relations are identifiers, so they need no quoting (RFC 9110 section 5.6.2).
+ * Adds the header `X-Remote-Errors`, which explains why fields of a response are null: `subscription;timeout,
+ * invoice;unavailable`. Names of relations are identifiers, so they need no quoting (RFC 9110 section 5.6.2).
  */
 export function noteOnAnswer(exchange: HttpExchange | undefined, failures: Failures): void {
   const shown = failures.shown();

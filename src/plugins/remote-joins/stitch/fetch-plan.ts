@@ -3,13 +3,14 @@ import type { IncludeTree, RemoteInclude } from "../../../gate/index.ts";
 import { type ReadValue, valueReader } from "./read-value.ts";
 import type { Rights, StitchContext } from "./stitch-context.ts";
 
-/** How one column of a record from outside is read. */
+/** Reads one column of a remote record. */
 interface ColumnReader {
   readonly name: string;
   readonly optional: boolean;
   /**
-   * Whether a missing value is null before access to the record is decided. Only the field of soft deletion is, since
-   * services leave deleted records out; a rule may need to know that another field is empty.
+   * Whether a missing value is null before access to the record is decided. This only applies to the field of soft
+   * deletion, because services leave out deleted records. For other fields, a rule may need to know that the value is
+   * missing.
    */
   readonly nullWhenAbsent: boolean;
   readonly read: ReadValue;
@@ -17,7 +18,10 @@ interface ColumnReader {
 
 const known = new WeakMap<AnyEntity, readonly ColumnReader[]>();
 
-/** Readers of the columns that records show; made once per entity. Others are never asked for, and dropped when they come. */
+/**
+ * Readers of the columns that are not hidden, made once per entity. Hidden columns are not requested, and dropped if
+ * they are sent.
+ */
 function readersOf(entity: AnyEntity): readonly ColumnReader[] {
   let readers = known.get(entity);
   if (readers === undefined) {
@@ -34,35 +38,35 @@ function readersOf(entity: AnyEntity): readonly ColumnReader[] {
   return readers;
 }
 
-/** What is asked of a service about records of one entity, and what becomes of its answer. */
+/** A request for records of one entity, and how the response is read. */
 export interface FetchPlan {
   readonly entity: AnyEntity;
   readonly rights: Rights;
   readonly select: readonly string[];
-  /** The columns of `select`, and how their values are read. */
+  /** Readers of the columns in `select`. */
   readonly readers: readonly ColumnReader[];
   /** Columns of `select` that may be empty. */
   readonly optional: readonly string[];
-  /** Relations that the service is asked to bring along. */
+  /** Relations that the service returns along with the records. */
   readonly include: Readonly<Record<string, RemoteInclude>> | undefined;
   readonly nested: readonly NestedPlan[];
-  /** Relations that are joined here when the records have come. */
+  /** Relations that are joined here after the records have arrived. */
   readonly here: IncludeTree;
-  /** Relations whose records are not for the caller. */
+  /** Relations whose records the caller may not see. */
   readonly closed: readonly ResolvedRelation[];
-  /** The same for plans whose answers look alike. */
+  /** Equal for plans whose responses have the same shape. */
   readonly signature: string;
 }
 
-/** A relation that comes along. */
+/** A relation that the service returns along with its records. */
 export interface NestedPlan {
   readonly relation: ResolvedRelation;
   readonly plan: FetchPlan;
 }
 
 /**
- * Plans what to fetch: the columns the caller may read, those that their rights depend on, and the relations they may
- * see. Undefined when the caller may see no record: then the service is not called.
+ * Plans a fetch: the columns that the caller may read or that rules depend on, and the relations that the caller may
+ * see. Undefined when the caller may see no record; the service is then not called.
  */
 export async function planFetch(
   context: StitchContext,

@@ -1,25 +1,25 @@
 import { type ColumnDefinition, type FieldKind, isPlainObject, plainField } from "../../../entity/index.ts";
 
-/** What is left of the bytes that a record may have. */
+/** The bytes that a record may still use. */
 export interface Budget {
   left: number;
 }
 
-/** A value that its column does not take, or that there is no room for. */
+/** Marks a value that does not match its column or exceeds the budget. */
 export const REFUSED: unique symbol = Symbol("refused");
 
-/** Reads a value from outside: a copy of it, of the column's type, or `REFUSED`. */
+/** Reads a remote value: returns a copy with the column's type, or `REFUSED`. */
 export type ReadValue = (value: unknown, budget: Budget) => unknown;
 
-/** Bytes that a number, a moment or a word of JSON counts as. */
+/** Bytes that a number, a date, a boolean or null counts for. */
 const PLAIN_BYTES = 8;
-/** Levels of JSON in a column, as many as callers may send. */
+/** The most levels of JSON in a column, as in requests. */
 const MAX_DEPTH = 20;
 
-/** How values of a column are read; made once per column. */
+/** Creates the reader for values of a column. */
 export function valueReader({ role, kind, field }: ColumnDefinition): ReadValue {
   if (role === "id" || role === "foreignKey") return readId;
-  // What another service encrypts is sent in the clear.
+  // Another service sends its encrypted fields in plain text.
   const { column, schema, accepts, convert } = field?.kind ?? kind;
   if (convert !== undefined) return converting(convert);
   return READERS[column.scalar as Unconverted](accepts, () => schema(plainField(field?.kind ?? kind)));
@@ -32,7 +32,7 @@ const plain = (accepts: Accepts): ReadValue => {
   return (value, budget) => (accepts(value) && spend(budget, PLAIN_BYTES) ? value : REFUSED);
 };
 
-/** Kinds whose values have several forms read them themselves. */
+/** Reads kinds whose values have several forms. */
 const converting = (convert: NonNullable<FieldKind["convert"]>): ReadValue => {
   return (value, budget) => {
     if (!(typeof value === "string" ? spendText(budget, value) : spend(budget, PLAIN_BYTES))) return REFUSED;
@@ -62,23 +62,26 @@ const READERS: Readonly<Record<Unconverted, (accepts: Accepts, schema: Schema) =
   Json: () => (value, budget) => copyJson(value, budget, 0),
 };
 
-/** A record id; databases that count give numbers. */
+/** A record id. Databases with serial ids return numbers. */
 function readId(value: unknown, budget: Budget): unknown {
   const id = typeof value === "number" && Number.isFinite(value) ? String(value) : value;
   return typeof id === "string" && spendText(budget, id) && isText(id) ? id : REFUSED;
 }
 
-/** What `toISOString` writes, for the years that have four digits. */
+/** The format of `toISOString`, for years with four digits. */
 const ISO_MOMENT = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** A moment written as most are; anything else is left to the schema. `Date` takes the 30th of February for the 1st of March. */
+/**
+ * Parses the usual format of dates; other formats are left to the schema. Rejects dates that `Date` would shift, such
+ * as the 30th of February.
+ */
 function momentOf(text: string): Date | undefined {
   if (!ISO_MOMENT.test(text)) return undefined;
   const date = new Date(text);
   return date.getUTCDate() === Number(text.slice(8, 10)) ? date : undefined;
 }
 
-/** A copy of a JSON value. A circular one ends where it is too deep. */
+/** Copies a JSON value. Circular values fail at the depth limit. */
 function copyJson(value: unknown, budget: Budget, depth: number): unknown {
   if (value === null || typeof value === "boolean" || Number.isFinite(value))
     return spend(budget, PLAIN_BYTES) ? value : REFUSED;
@@ -89,7 +92,7 @@ function copyJson(value: unknown, budget: Budget, depth: number): unknown {
 
 function copyArray(items: readonly unknown[], budget: Budget, depth: number): unknown {
   const { length } = items;
-  if (length > budget.left) return REFUSED; // before a place is made for each
+  if (length > budget.left) return REFUSED; // before the array is allocated
   const copy = new Array<unknown>(length);
   for (let i = 0; i < length; i++) {
     const item = copyJson(items[i], budget, depth + 1);
@@ -120,7 +123,7 @@ function spend(budget: Budget, bytes: number): boolean {
   return budget.left >= 0;
 }
 
-/** What is far too long is not even counted. */
+/** Counts the bytes of a text. Text that is far too long is not measured. */
 function spendText(budget: Budget, text: string): boolean {
   return text.length <= budget.left && spend(budget, Buffer.byteLength(text));
 }

@@ -1,34 +1,34 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 
-/** When a service that fails is left alone, and for how long. */
+/** When a failing service is no longer called, and for how long. */
 export interface RemoteBreakerOptions {
-  /** Batches that fail in a row. @default 5 */
+  /** Consecutive batches that fail. @default 5 */
   readonly failures?: number | undefined;
-  /** Milliseconds until one batch may try again. @default 10000 */
+  /** Milliseconds until one batch tries again. @default 10000 */
   readonly resetAfter?: number | undefined;
 }
 
 /** Options of `remoteJoins` and `createRemoteJoiner`. */
 export interface RemoteJoinsOptions {
-  /** Ids of one call at most. @default 100 */
+  /** The most ids of one call. @default 100 */
   readonly batchSize?: number | undefined;
-  /** Milliseconds for a whole stitch: all relations, batches and levels of it. @default 5000 */
+  /** Time limit in milliseconds for a whole stitch, with all its relations, batches and levels. @default 5000 */
   readonly timeout?: number | undefined;
   /**
-   * Whether a record that a request was given once is asked for again in it, and whether answers of services that are
-   * `shared` are kept across requests.
+   * Whether a request fetches each record only once, and whether responses of `shared` services are cached across
+   * requests.
    * @default true
    */
   readonly cache?: boolean | undefined;
-  /** Batches that one service is sent at once. @default 4 */
+  /** The most concurrent batches to one service. @default 4 */
   readonly concurrency?: number | undefined;
-  /** What spares a dead service, and the requests that would wait for it; false for nothing. @default on */
+  /** The circuit breaker, which stops calls to a failing service; false disables it. @default enabled */
   readonly breaker?: false | RemoteBreakerOptions | undefined;
-  /** Bytes of a record at most, whatever is nested in it included. @default 1048576 */
+  /** The most bytes of a record, with its nested records. @default 1048576 */
   readonly maxRecordBytes?: number | undefined;
 }
 
-/** The options with nothing left open. */
+/** The options, completed with defaults. */
 export interface JoinSettings {
   readonly batchSize: number;
   readonly timeout: number;
@@ -39,7 +39,7 @@ export interface JoinSettings {
 }
 
 /**
- * Fills in what was left out.
+ * Completes the options with defaults.
  * @throws ConfigurationError for numbers that are not whole, or less than 1
  */
 export function completeOptions(options: RemoteJoinsOptions, owner: string): JoinSettings {

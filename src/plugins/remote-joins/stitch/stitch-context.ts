@@ -7,73 +7,75 @@ import type { Failures } from "./failures.ts";
 import type { JoinSettings } from "./remote-joins-options.ts";
 import type { Deadline } from "./stitch-deadline.ts";
 
-/** Where services are found by name. */
+/** Resolves services by name. */
 export interface ServiceLookup {
   has(name: string): boolean;
   /** The service, or a promise of it. */
   resolve(name: string): unknown;
 }
 
-/** What one stitch works with: all relations, batches and levels of it. */
+/** The parts that all relations, batches and levels of one stitch share. */
 export interface StitchContext {
   readonly settings: JoinSettings;
   readonly model: EntityModel;
   readonly services: ServiceLookup;
   readonly viewer: Viewer;
-  /** Undefined when the caller is not known. */
+  /** Undefined when the caller is unknown. */
   readonly caller: RemoteCaller | undefined;
   readonly memo: Memo;
   readonly deadline: Deadline;
   readonly failures: Failures;
   readonly ask: AskService;
-  /** Loaders by question: ids of all relations that ask the same go together. */
+  /** Loaders by question, so that relations with the same question share their batches. */
   readonly loaders: Map<string, DataLoader<string, Answer>>;
 }
 
-/** What a caller may see of the records of an entity. */
+/** A caller's access to the records of an entity. */
 export interface Rights {
-  /** Columns that they may read, and those that decide about it; never hidden ones. */
+  /** Columns that the caller may read, and those that rules need; never hidden ones. */
   readonly columns: readonly string[];
   /**
-   * Whether they may see a record. It is tagged then, and what it shows them is noted on it, so that it is masked on its
-   * way out like any other.
+   * Whether the caller may see a record. If so, the record is tagged, and the fields that it shows are noted on it, so
+   * that it is masked in the response like any other record.
    */
   admit(record: Row): boolean | Promise<boolean>;
 }
 
-/** On whose behalf records are joined. */
+/** The caller for whom records are joined. */
 export interface Viewer {
-  /** Undefined when no record of the entity is for them. */
+  /** Undefined when the caller may see no record of the entity. */
   rightsOn(entity: AnyEntity): Promise<Rights | undefined>;
-  /** Whether they may see which records are related. */
+  /** Whether the caller may see the relation's key. */
   sees(relation: ResolvedRelation): boolean;
   /**
-   * Whether the target of a fetched record's key is fetched from here, and not from the service that returned the
-   * record.
+   * Whether a relation of a fetched record is joined here. If not, the service that returned the record includes it.
    */
   joins(relation: ResolvedRelation): boolean;
-  /** Records of the app's own database that they may see, with what is included in these in turn. */
+  /** Records of the app's own database that the caller may see, with their included relations. */
   list(entity: AnyEntity, ids: readonly string[], inner: IncludeTree): Promise<readonly Row[]>;
 }
 
-/** Answers that one request keeps of one question; more are forgotten, so that long work stays flat in memory. */
+/**
+ * The most results that one request caches per question. When there are more, the cache is cleared, so that long work
+ * uses little memory.
+ */
 const MOST = 10_000;
 
-/** What one request remembers of services. */
+/** The state of services for one request. */
 interface Memo {
-  /** Answers to a question by id, to be filled. */
+  /** Cached results of a question by id; filled by the caller. */
   answersTo(question: string): Map<string, Promise<Answer>>;
-  /** Whether a service has let this request wait in vain a moment ago. */
+  /** Whether a recent call to a service timed out for this request. */
   isTired(service: string): boolean;
-  /** Leaves a service alone for some milliseconds. */
+  /** Stops calls to a service for some milliseconds. */
   rest(service: string, ms: number): void;
-  /** By service, to be filled: all that one request joins keeps to the same `concurrency`. */
+  /** Gates by service, filled by the caller. All joins of one request share the same `concurrency`. */
   readonly gates: Map<string, Gate>;
 }
 
 const memos = new WeakMap<object, Memo>();
 
-/** The memory of a request, or of whatever else the work is for: it is gone with it. */
+/** The memo of a request or another owner. It lives as long as the owner. */
 export function memoOf(owner: object): Memo {
   let memo = memos.get(owner);
   if (memo === undefined) {
@@ -83,7 +85,7 @@ export function memoOf(owner: object): Memo {
   return memo;
 }
 
-/** A memory of its own. */
+/** Creates a memo. */
 export function createMemo(): Memo {
   const answers = new Map<string, Map<string, Promise<Answer>>>();
   const tired = new Map<string, number>();
@@ -103,26 +105,26 @@ export function createMemo(): Memo {
   };
 }
 
-/** Lets work wait for its turn. */
+/** Makes work wait for its turn. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
 export type Cockatiel = typeof import("cockatiel");
 
 let library: Promise<Cockatiel> | undefined;
 
-/** Imported at the first call: it makes signals when it is imported, which workers allow in a request only. */
+/** Imported at the first call: the import creates signals, which workers only allow within a request. */
 export function cockatiel(): Promise<Cockatiel> {
   library ??= import("cockatiel");
   return library;
 }
 
-/** A gate that lets so many through at once; the others wait. */
+/** Creates a gate that lets a number of tasks through at once; others wait. */
 export function createGate(concurrency: number): Gate {
   const turns = cockatiel().then(({ bulkhead }) => bulkhead(concurrency, Number.POSITIVE_INFINITY));
   return async (work) => (await turns).execute(work);
 }
 
-/** A list in pieces of at most so many items. */
+/** Splits a list into chunks of a maximum size. */
 export function chunksOf<T>(items: readonly T[], size: number): T[][] {
   const chunks: T[][] = [];
   for (let i = 0; i < items.length; i += size) chunks.push(items.slice(i, i + size));

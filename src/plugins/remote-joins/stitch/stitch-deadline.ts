@@ -1,29 +1,29 @@
 import { RemoteFailure } from "./failures.ts";
 
-/** The longest a timer can wait; beyond it, it would fire at once. */
+/** The longest delay of a timer; a longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** The time that some work has, all parts of it together. */
+/** A time limit for all parts of some work. */
 export interface Deadline {
-  /** Aborted when it is over. */
+  /** Aborted when the deadline has passed. */
   readonly signal: AbortSignal;
-  /** Why it is over; undefined while it is not. */
+  /** The reason why it has passed; undefined before. */
   readonly failure: RemoteFailure | undefined;
   /**
-   * The result of a promise. A result or rejection that comes later is ignored.
-   * @throws RemoteFailure when the deadline passes first
+   * The result of a promise. Later results and rejections are ignored.
+   * @throws RemoteFailure when the deadline passes first; any error that the promise rejects with
    */
   within<T>(work: PromiseLike<T>): Promise<T>;
-  /** Stops the clock: the work is done. */
+  /** Stops the clock, because the work is done. */
   end(): void;
   /** Ends the deadline early, when pending work is no longer needed. */
   abandon(): void;
 }
 
 /**
- * A deadline that begins now.
+ * Starts a deadline.
  * @param ms milliseconds
- * @param caller aborted when the caller has gone
+ * @param caller aborted when the caller has left
  */
 export function createDeadline(ms: number, caller?: AbortSignal): Deadline {
   const controller = new AbortController();
@@ -51,7 +51,7 @@ export function createDeadline(ms: number, caller?: AbortSignal): Deadline {
   const deadline = {
     signal: controller.signal,
     failure,
-    // Not a `Promise.race`: one promise that is never settled would collect what waits for it.
+    // Not a `Promise.race`: a promise that never settles would accumulate handlers.
     within<T>(work: PromiseLike<T>) {
       return new Promise<T>((resolve, reject) => {
         const settle = (): void => void waiting.delete(reject);

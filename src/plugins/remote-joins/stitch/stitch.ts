@@ -14,9 +14,9 @@ type Related = ReadonlyMap<string, Row>;
 const NONE: Related = new Map();
 
 /**
- * Adds the records that remote relations lead to, under the relations' names; null for those that are missing, hidden or
- * could not be fetched (spec 4.4). All relations at once: keys are collected, batched, fetched, and matched by id.
- * @param include relations of the entity that are joined here
+ * Adds the targets of remote relations under the relations' names; null for targets that are missing, hidden or could
+ * not be fetched (spec 4.4). All relations run at once: keys are collected, fetched in batches, and matched by id.
+ * @param include remote relations of the entity
  */
 export async function stitchRecords(
   context: StitchContext,
@@ -51,7 +51,7 @@ async function findRelated(
   return byId(await finish(context, plan, recordsAmong(context, relation, plan, answers)));
 }
 
-/** Copies of the records among answers; what failed is noted. */
+/** Copies the records among the results, and notes failures. */
 function recordsAmong(
   { failures }: StitchContext,
   relation: ResolvedRelation,
@@ -66,14 +66,14 @@ function recordsAmong(
   return rows;
 }
 
-/** From what a service gave to what the caller may see of it, level by level. */
+/** Reduces fetched records to those that the caller may see, level by level. */
 async function finish(context: StitchContext, plan: FetchPlan, rows: readonly Row[]): Promise<readonly Row[]> {
   const admitted: Row[] = [];
   for (const row of rows) {
     const verdict = plan.rights.admit(row);
     const isAdmitted: boolean = typeof verdict === "boolean" ? verdict : await verdict;
     if (!isAdmitted) continue;
-    // Now that it is decided who sees the record, what was not sent is empty.
+    // Access has been decided, so missing optional values can now be null.
     for (const name of plan.optional) row[name] ??= null;
     admitted.push(row);
   }
@@ -85,7 +85,7 @@ async function finish(context: StitchContext, plan: FetchPlan, rows: readonly Ro
   return admitted;
 }
 
-/** The same for what came along under a relation. */
+/** Does the same for nested records of a relation. */
 async function finishNested(
   context: StitchContext,
   relation: ResolvedRelation,
@@ -124,7 +124,7 @@ function byId(rows: readonly Row[]): Related {
   return new Map(rows.map((row) => [row.id as string, row]));
 }
 
-/** A copy of a record, for each caller of several that are given the same one. */
+/** Copies a record, because several callers may share the cached one. */
 function copyRecord(record: Row, plan: FetchPlan): Row {
   const copy: Row = { ...record };
   for (let i = 0; i < plan.readers.length; i++) {
@@ -149,21 +149,21 @@ function isList(value: Answer | readonly Answer[]): value is readonly Answer[] {
   return Array.isArray(value);
 }
 
-/** What a stitch is about, and on whose behalf it is done. */
+/** The input of a stitch. */
 interface StitchInput extends Pick<StitchContext, "model" | "services" | "viewer" | "caller" | "memo"> {
   readonly entity: AnyEntity;
-  /** Relations are added to these very objects. */
+  /** Relations are added to these objects in place. */
   readonly records: readonly Row[];
-  /** Relations that are remote. */
+  /** The remote relations to join. */
   readonly include: IncludeTree;
   /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** Joins within one deadline; what failed comes back. It rejects only for what the app's own database or rules throw. */
+/** Joins within one deadline and returns the failures. Only rejects for errors of the app's own database or rules. */
 export type Stitcher = (input: StitchInput) => Promise<Failures>;
 
-/** A stitcher for one app, with what it learns about its services. */
+/** Creates a stitcher for one app, with the state of its services. */
 export function createStitcher(settings: JoinSettings, breakers: Breakers = createBreakers(settings)): Stitcher {
   const ask = createAskService(settings, breakers);
   return async ({ entity, records, include, signal, ...given }) => {

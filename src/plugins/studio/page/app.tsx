@@ -18,7 +18,7 @@ import { forgetToken, isVisitor, view, viewedPath, visit } from "./state/signed-
 import { useRequest } from "./state/use-request.ts";
 import { say } from "./words.ts";
 
-/** What the HTML tells the page. */
+/** Data that the HTML passes to the page. */
 export interface Given {
   /** Address of the description of the app. */
   readonly app: string;
@@ -26,7 +26,7 @@ export interface Given {
   readonly words: Readonly<Record<string, string>>;
 }
 
-/** The whole page: it loads the description of the app for its caller, and shows the screen that the address names. */
+/** The whole page. It loads the description of the app for the caller and shows the screen named by the address. */
 export function App({ given }: { readonly given: Given }): VNode {
   const place = usePlace();
   const [round, setRound] = useState(0);
@@ -97,7 +97,7 @@ interface ScreenProps {
   readonly given: Given;
 }
 
-/** The screen that an address names; those for other tasks than everyday ones are loaded when they are first shown. */
+/** The screen that an address names. The code of less common screens is loaded when they are first shown. */
 function Screen({ place, app, given }: ScreenProps): VNode {
   const [first, second, third] = place.path;
   const entity = entityAt(app, first);
@@ -143,7 +143,7 @@ function Screen({ place, app, given }: ScreenProps): VNode {
   );
 }
 
-/** The description of the app as a visitor gets it; nothing where the app has none for visitors. */
+/** The description of the app for a visitor; without entities when the app has no description for visitors. */
 async function asVisitor(path: string): Promise<AppDocument> {
   const before = isVisitor();
   visit(true);
@@ -158,7 +158,7 @@ async function asVisitor(path: string): Promise<AppDocument> {
 
 const TOAST_MS = 5_000;
 
-/** A message that is shown for some seconds. */
+/** A message that is shown for a few seconds. */
 function useToast(): readonly [string, (message: string) => void] {
   const [message, setMessage] = useState("");
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);

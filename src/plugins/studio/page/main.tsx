@@ -5,7 +5,7 @@ import { setBase } from "./state/api.ts";
 import { keepTheme, keptTheme } from "./state/theme.ts";
 import { say, translate } from "./words.ts";
 
-/** The page begins: the HTML says where the description of the app is, and in which words it speaks. */
+/** Starts the page. The HTML contains the address of the app's description and the dictionary. */
 function start(element: HTMLElement): void {
   const given = JSON.parse(element.dataset.given ?? "{}") as Given;
   translate(given.words);

@@ -7,7 +7,7 @@ import { currentToken, isVisitor } from "./state/signed-in.ts";
 import { keepTheme, keptTheme } from "./state/theme.ts";
 import { say } from "./words.ts";
 
-/** Entities from which on the menu can be filtered. */
+/** From this number of entities on, the menu has a filter. */
 const MANY = 20;
 
 interface ShellProps {
@@ -18,13 +18,13 @@ interface ShellProps {
   readonly children: ComponentChildren;
 }
 
-/** What surrounds each screen: the way to the others, who the caller is, and messages. */
+/** The frame around each screen: the menu, the caller, and messages. */
 export function Shell({ place, toast, onLogout, onVisit, children }: ShellProps): VNode {
   const { app } = useApp();
   const [isOpen, setOpen] = useState(false);
   const content = useRef<HTMLElement>(null);
   const here = place.path.join("/");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another screen begins at its top, and the menu has done its work
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new screen starts at its top, with the menu closed
   useEffect(() => {
     setOpen(false);
     scrollTo(0, 0);
@@ -103,7 +103,7 @@ export function Shell({ place, toast, onLogout, onVisit, children }: ShellProps)
   );
 }
 
-/** Who calls, as the app sees it. */
+/** The caller, as the app sees it. */
 function Caller({ onLogout, onVisit }: Pick<ShellProps, "onLogout" | "onVisit">): VNode {
   const { caller, viewedAs } = useApp().app;
   const isUser = caller.kind === "user";
@@ -131,7 +131,7 @@ function Caller({ onLogout, onVisit }: Pick<ShellProps, "onLogout" | "onVisit">)
   );
 }
 
-/** Light, dark, or as the system has it; kept on this machine. */
+/** The choice of the theme: light, dark, or the system's setting. It is stored in the browser. */
 function ThemeChoice(): VNode {
   const [theme, setTheme] = useState(keptTheme());
   return (

@@ -6,7 +6,7 @@ const OPERATOR_WORDS = Object.fromEntries(
   Object.entries(OPERATORS).map(([name, { label }]) => [`op.${name}`, label]),
 ) as Readonly<Record<OperatorKey, string>>;
 
-/** What the page says, by key; `{name}` stands for a value. Another language gives some or all of them. */
+/** The texts of the page, by key; `{name}` is replaced by a value. Another language can replace some or all of them. */
 export const ENGLISH = {
   actions: "Actions",
   add: "Add",
@@ -169,17 +169,17 @@ export type WordKey = keyof typeof ENGLISH;
 
 let words: Readonly<Record<string, string>> = ENGLISH;
 
-/** Puts words of another language over the English ones. */
+/** Replaces English texts by those of another language. */
 export function translate(given: Readonly<Record<string, string>>): void {
   words = { ...ENGLISH, ...given };
 }
 
-/** What the page says under a key, with values in their places. */
+/** The text for a key, with its values inserted. */
 export function say(key: WordKey, values: Readonly<Record<string, string | number>> = {}): string {
   return (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
 }
 
-/** A name of code as people read it: `releaseDate` is “Release date”. The dictionary may have it under the name itself. */
+/** Readable form of a name: `releaseDate` becomes “Release date”. The dictionary can replace it under `name.<name>`. */
 export function label(name: string): string {
   const own = words[`name.${name}`];
   if (own !== undefined) return own;

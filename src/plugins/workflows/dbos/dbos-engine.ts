@@ -24,17 +24,20 @@ import { type DbosProcess, type StepLog, startDbos } from "./dbos-process.ts";
 import { type BegunRun, begunRun, executeRun } from "./execute-run.ts";
 import { type KeptInput, keptRun, newRunKey } from "./kept-run.ts";
 
-/** Options of the engine on DBOS; leases and recovery are as those of `journalEngine`. */
+/** Options of the engine on DBOS. Leases and recovery work as in `journalEngine`. */
 export interface DbosOptions extends JournalOptions {
-  /** `postgres://user:password@host/database`: where DBOS keeps its tables, in a schema of its own; it may be the app's. */
+  /**
+   * `postgres://user:password@host/database`: the database in which DBOS keeps its tables, in their own schema. It may
+   * be the app's.
+   */
   readonly databaseUrl: string;
-  /** Tells apps apart that share this database; the same in all processes of one. @default "keelson" */
+  /** Distinguishes apps that share the database; the same in all processes of one app. @default "keelson" */
   readonly name?: string | undefined;
 }
 
 /**
- * Runs that any process of an app can continue: DBOS (`@dbos-inc/dbos-sdk`, PostgreSQL) keeps their steps and hands
- * them to processes. A process can have one such engine, because it can have one DBOS. All processes have to share the
+ * Runs that any process of an app can continue. DBOS (`@dbos-inc/dbos-sdk`, PostgreSQL) stores their steps and assigns
+ * them to processes. A process can have one such engine, because it can have one DBOS. All processes must share the
  * app's own database.
  * @throws ConfigurationError for a URL that is not a PostgreSQL URL
  * @example
@@ -46,7 +49,7 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
   checkUrl(databaseUrl);
   const owner = defaultIds.next();
   const begun = new Map<string, BegunRun>();
-  /** Aborted when the engine stops. `working` are the runs in progress here, whichever process started them. */
+  /** Aborted when the engine stops. `working` holds the runs in progress here, whichever process started them. */
   const stopping = new AbortController();
   const working = new Map<Promise<unknown>, { readonly runId: string; readonly lost: AbortController }>();
   let host: EngineHost;
@@ -84,7 +87,10 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
     return [...working.values()].some((one) => one.runId === runId && !one.lost.signal.aborted);
   }
 
-  /** DBOS gives a run back only to a process of the same name; who is gone for good, the leases know. */
+  /**
+   * Returns a run to DBOS, which only resumes it on a process of the same name. Leases show which processes are gone
+   * for good.
+   */
   async function handOver(running: DbosProcess, { id, fence, name: workflow }: Row) {
     const runId = id as string;
     const change = (changes: Row): Promise<number> =>
@@ -122,7 +128,8 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
       return (known as KnownRuns).attach(request, runId, error);
     }
     run.result.catch((error: unknown) => tellOf(runId, error));
-    // The row makes sure that it is run. When DBOS is away now, that is later, and perhaps elsewhere.
+    // The stored row guarantees that it will run. If DBOS is unavailable now, it runs later, perhaps in another
+    // process.
     const elsewhere = (): void => run.fail(new RunGivenUp(new ConflictError("The run went on elsewhere")));
     (dbos as DbosProcess).start(runId, elsewhere).catch((error: unknown) => run.fail(new RunGivenUp(error)));
     return { runId, result: run.result };
@@ -148,7 +155,7 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
     async stop() {
       stopping.abort();
       await recovery?.stop();
-      // The app has already waited for running work as long as it may. The rest is left to the next process.
+      // The app has already waited for running work as long as it may. The next process resumes the rest.
       for (const { lost } of working.values()) lost.abort();
       await Promise.allSettled(working.keys());
       await dbos?.stop();
@@ -167,13 +174,13 @@ function checkUrl(databaseUrl: string): void {
 /** Runs that another process started, or that have ended. */
 interface KnownRuns {
   report(runId: string): Promise<RunReport | undefined>;
-  /** The run that has this id already. @throws ConflictError when it is another one */
+  /** Attaches to the existing run with this id. @throws ConflictError if its workflow, caller or input differs */
   attach(request: RunRequest, runId: string, conflict: ConflictError): Promise<RunHandle>;
 }
 
 interface KnownRunsParts extends Pick<FollowParts, "host" | "codec" | "pollMs" | "signal"> {
   readonly dbos: DbosProcess;
-  /** A run's end, while it runs in this process. */
+  /** The outcome of a run, while it runs in this process. */
   here(runId: string): Promise<WorkflowResult> | undefined;
 }
 

@@ -4,10 +4,10 @@ import { ConflictError, DatabaseUnavailableError, describeError, type Logger } f
 
 const PACKAGE = "@dbos-inc/dbos-sdk";
 
-/** What this adapter needs of the optional package. */
+/** The part of the optional package that this adapter uses. */
 type DbosSdk = Pick<typeof import("@dbos-inc/dbos-sdk"), "DBOS" | "DBOSWorkflowConflictError">;
 
-/** @throws ConfigurationError with the command that installs it, when it is not installed */
+/** @throws ConfigurationError with the install command if the package is missing, or if it cannot be loaded */
 export async function loadDbos(load: () => Promise<DbosSdk> = () => import("@dbos-inc/dbos-sdk")): Promise<DbosSdk> {
   try {
     return await load();
@@ -23,16 +23,16 @@ export async function loadDbos(load: () => Promise<DbosSdk> = () => import("@dbo
   }
 }
 
-/** Name of the one workflow function, in the tables of DBOS: which workflow of the app a run is, its row says. */
+/** Name of the only workflow function in the tables of DBOS. The run's row names the workflow of the app. */
 const WORKFLOW = "keelson.run";
 const QUEUE = "keelson.runs";
-/** Milliseconds in which DBOS records the last ends. */
+/** Milliseconds that DBOS has at shutdown to record the last outcomes. */
 const RECORDING_MS = 1_000;
 
-/** What DBOS knows of a run: an entry for each step that began or ended, in order. */
+/** The DBOS steps of a run: an entry for each start and end of a step, in order. */
 export interface StepLog {
   readonly entries: readonly string[];
-  /** Adds an entry. @param name what tools of DBOS show @throws when another execution has the run by now */
+  /** Adds an entry. @param name shown by DBOS tools @throws when another execution has taken over the run */
   record(name: string, entry: string): Promise<void>;
 }
 
@@ -44,36 +44,39 @@ export type ExecuteRun = (runId: string, log: StepLog) => Promise<string>;
 export interface DbosProcessOptions {
   readonly databaseUrl: string;
   readonly name: string;
-  /** Runs that this process takes over at the same time. */
+  /** The most runs that this process takes over at the same time. */
   readonly concurrency: number;
-  /** Milliseconds between looks at the queue. */
+  /** Milliseconds between polls of the queue. */
   readonly pollMs: number;
-  /** This process, among those that share the database. */
+  /** The id of this process among those that share the database. */
   readonly owner: string;
   readonly log: Logger;
   readonly execute: ExecuteRun;
 }
 
-/** DBOS, as far as an engine uses it. */
+/** The part of DBOS that an engine uses. */
 export interface DbosProcess {
   /**
    * Starts a run in this process. Resolves when DBOS has recorded it.
-   * @param ended called when it has ended, here or elsewhere
+   * @param ended called when it has ended, in this process or another
    */
   start(runId: string, ended: () => void): Promise<void>;
-  /** Gives a run to whichever process is free. False when DBOS has ended it: cancelled, for example. */
+  /**
+   * Puts a run into the queue for the next free process. False if DBOS has ended it, for example because it was
+   * cancelled.
+   */
   handOver(runId: string): Promise<boolean>;
   entriesOf(runId: string): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
-/** DBOS is a singleton, with a registry of functions that cannot be undone. */
+/** DBOS is a singleton, and functions cannot be removed from its registry. */
 let inUse: { readonly execute: ExecuteRun; readonly outside: AsyncResource } | undefined;
 let registered: ((runId: string) => Promise<string>) | undefined;
 
 /**
- * Starts DBOS in this process, and creates its tables where they are missing.
- * @throws ConfigurationError when the package is missing, or DBOS runs already; DatabaseUnavailableError
+ * Starts DBOS in this process, and creates missing tables.
+ * @throws ConfigurationError when the package is missing, or DBOS is already running; DatabaseUnavailableError
  */
 export async function startDbos(options: DbosProcessOptions): Promise<DbosProcess> {
   const { databaseUrl, name, concurrency, pollMs, owner, log, execute } = options;
@@ -81,7 +84,7 @@ export async function startDbos(options: DbosProcessOptions): Promise<DbosProces
   const { DBOS } = sdk;
   if (inUse !== undefined || DBOS.isInitialized())
     throw new ConfigurationError("DBOS runs in this process already; it is one per process, and so is dbosEngine()");
-  // DBOS counts calls made while one of its runs is active. All calls but the log's are made from here, outside any
+  // DBOS counts calls that are made while one of its runs is active. All calls except the log's are made outside of any
   // run.
   const outside = new AsyncResource("keelson.dbos");
   inUse = { execute, outside };
@@ -91,7 +94,7 @@ export async function startDbos(options: DbosProcessOptions): Promise<DbosProces
       name,
       systemDatabaseUrl: databaseUrl,
       executorID: owner,
-      applicationVersion: "1", // definitions have hashes of their own
+      applicationVersion: "1", // workflow definitions have their own hashes
       enableOTLP: false,
       tracingEnabled: false,
       logger: {
@@ -110,7 +113,7 @@ export async function startDbos(options: DbosProcessOptions): Promise<DbosProces
 
   async function stop(): Promise<void> {
     try {
-      // What has ended here is to be known to have ended; what was given up waits for others.
+      // Ended runs must be recorded as ended. Runs that were given up wait for other processes.
       await DBOS.shutdown({ workflowCompletionTimeoutMS: RECORDING_MS });
     } finally {
       inUse = undefined;
@@ -120,7 +123,7 @@ export async function startDbos(options: DbosProcessOptions): Promise<DbosProces
   async function start(runId: string, ended: () => void): Promise<void> {
     const run = registered as NonNullable<typeof registered>;
     const handle = await DBOS.startWorkflow(run, { workflowID: runId })(runId);
-    handle.getResult().then(ended, ended); // how it ended is in the app's database, and so is what went wrong
+    handle.getResult().then(ended, ended); // the outcome and any error are stored in the app's database
   }
 
   return Object.freeze<DbosProcess>({
@@ -143,11 +146,11 @@ export async function startDbos(options: DbosProcessOptions): Promise<DbosProces
   });
 }
 
-/** The workflow function. Its steps are the entries of the log, those of earlier executions first. */
+/** The workflow function. Its DBOS steps are the entries of the log; it replays those of earlier executions first. */
 async function runHere({ DBOS, DBOSWorkflowConflictError }: DbosSdk, runId: string): Promise<string> {
   if (DBOS.workflowID !== runId) throw new ConflictError("A run cannot be forked: its steps have keys of their own");
   const used = inUse;
-  // The only error that DBOS does not record: it waits for the process that finishes the run.
+  // The only error that DBOS does not record. DBOS then waits for the process that finishes the run.
   if (used === undefined) throw new DBOSWorkflowConflictError(runId);
   const inside = new AsyncResource(WORKFLOW);
   const record = (name: string, text: string): Promise<string> =>

@@ -17,21 +17,21 @@ import type { Journal, Phase, SagaRuntime, SagaState } from "../saga/saga-runtim
 import type { StepLog } from "./dbos-process.ts";
 import { type KeptRun, keptRun, type RunCipher } from "./kept-run.ts";
 
-/** An engine, for one execution of a run. */
+/** The parts of one execution of a run. */
 export interface ExecutionParts extends Pick<Lease, "owner" | "leaseMs"> {
   readonly host: EngineHost;
   readonly codec: Codec;
   readonly reached: SagaRuntime["reached"];
-  /** The run, when it began here. */
+  /** The run, if it started in this process. */
   readonly begun: BegunRun | undefined;
   /** Aborted when this process no longer holds the run. */
   readonly lost: AbortController;
 }
 
 /**
- * Runs what DBOS gave this process, from where its entries say it is.
- * @returns how it ended, or its status, when there was nothing to do
- * @throws RunGivenUp when the run is another process's
+ * Runs a workflow that DBOS assigned to this process, from the state in its entries.
+ * @returns the outcome, or the status if there was nothing to do
+ * @throws RunGivenUp when the run belongs to another process
  */
 export async function executeRun(
   parts: ExecutionParts,
@@ -64,13 +64,13 @@ interface Claimed {
   readonly row: Row;
   readonly definition: WorkflowDefinition;
   readonly kept: KeptRun;
-  /** As far as the journal and the app know. */
+  /** The stored caller, or the current user if the app has `userOf`. */
   readonly caller: Caller;
   /** Whether this is the run's first execution. */
   readonly isFirst: boolean;
 }
 
-/** Claims a run that no process holds: one that began here, or was handed over. */
+/** Claims a run that no process holds: one that started here or was handed over. */
 async function claim(
   system: OperationScope,
   { host, codec, owner, leaseMs, begun }: ExecutionParts,
@@ -83,7 +83,8 @@ async function claim(
   if (!UNFINISHED.includes(row.status as WorkflowStatus)) return row.status as WorkflowStatus;
   const definition = host.workflows.get(row.name as string);
   const fits = definition !== undefined && definitionHash(definition) === row.definition;
-  // One that began here may have been handed over since: DBOS was away, and others have done some of it.
+  // A run that started here may have been handed over since: DBOS was unavailable, and another process has run some
+  // steps.
   const isFirst = begun !== undefined && row.owner === owner;
   const free = { id: runId, fence: row.fence, owner: isFirst ? owner : null };
   const leaseUntil = new Date(system.app.now().getTime() + leaseMs);
@@ -101,17 +102,19 @@ async function claim(
   return "needs_attention";
 }
 
-/** What the journal of a run is made of. */
+/** The parts of a run's journal. */
 interface DbosJournalParts {
   readonly definition: WorkflowDefinition;
   readonly log: StepLog;
   readonly codec: Codec;
   readonly cipher: RunCipher;
-  /** For what has to commit together with what a step did, and for where the run stands. */
+  /** Writes the status of the run, and entries that must commit together with a step's work. */
   readonly inApp: Journal;
 }
 
-/** A journal in the step log of DBOS; entity steps have their entries in the app's database, in their own transactions. */
+/**
+ * A journal in the step log of DBOS. Entity steps write their entries in the app's database, in their own transactions.
+ */
 function dbosJournal({ definition, log, codec, cipher, inApp }: DbosJournalParts): Journal {
   async function record(what: string, seq: number, phase: Phase, entry: Row): Promise<void> {
     const name = `${definition.steps[seq]?.name}: ${phase}, ${what}`;
@@ -127,15 +130,15 @@ function dbosJournal({ definition, log, codec, cipher, inApp }: DbosJournalParts
   };
 }
 
-/** A run that began in this process: what only its memory has, and who waits for it. */
+/** A run that started in this process: the values that exist only in its memory, and its result. */
 export interface BegunRun {
-  /** With the passwords that no journal keeps. */
+  /** Includes passwords, which no journal keeps. */
   readonly input: unknown;
   readonly caller: Caller;
-  /** Knows the passwords that must not be written. */
+  /** Knows the passwords that must not be stored. */
   readonly codec: Codec;
   readonly state: SagaState;
-  /** What a second run of the same id has to agree with. */
+  /** The identity that a second run with the same id must match. */
   readonly same: SameRun;
   readonly result: Promise<WorkflowResult>;
   settle(result: WorkflowResult): void;

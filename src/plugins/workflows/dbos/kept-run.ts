@@ -6,14 +6,14 @@ import type { Codec } from "../engine/journal-codec.ts";
 import { STEP } from "../engine/stored-run.ts";
 import type { Phase, SagaState } from "../saga/saga-runtime.ts";
 
-/** What the column `input` of a run holds. */
+/** The content of a run's `input` column. */
 export interface KeptInput {
   readonly input: unknown;
-  /** Of what DBOS holds; see `runCipher`. */
+  /** The key of the texts that DBOS stores; see `runCipher`. */
   readonly key: string | undefined;
 }
 
-/** A run, as far as it is known. */
+/** The stored part of a run. */
 export interface KeptRun {
   readonly input: unknown;
   readonly state: SagaState;
@@ -21,8 +21,8 @@ export interface KeptRun {
 }
 
 /**
- * Puts a run together again, of its row, the entries of its entity steps, and the entries that DBOS has.
- * @param texts the entries of DBOS, in order
+ * Reassembles a run from its row, the entries of its entity steps, and the entries in DBOS.
+ * @param texts the entries in DBOS, in order
  */
 export async function keptRun(
   driver: Driver,
@@ -43,12 +43,12 @@ export async function keptRun(
   return { input, state, cipher };
 }
 
-/** The last entry of each step. One in the app's database is later than any of DBOS: it ended the step. */
+/** The last entry of each step. An entry in the app's database is later than those in DBOS: it ended the step. */
 function merged(...places: readonly (readonly Row[])[]): readonly Row[] {
   return [...new Map(places.flat().map((entry) => [`${entry.phase}:${entry.seq}`, entry])).values()];
 }
 
-/** What `data` is after the step that ended last, as text; undefined before the first one. */
+/** The `data` after the last step that ended, as text; undefined before the first one. */
 function latestData(entries: readonly Row[]): string | undefined {
   const done = (phase: Phase): readonly Row[] =>
     entries
@@ -57,7 +57,7 @@ function latestData(entries: readonly Row[]): string | undefined {
   return (done("compensate").at(0) ?? done("execute").at(-1))?.data as string | undefined;
 }
 
-/** Texts of a run as they are kept outside the app's database. */
+/** Encrypts texts of a run that are stored outside of the app's database. */
 export interface RunCipher {
   seal(text: string): string;
   open(text: string): string;
@@ -69,9 +69,10 @@ export function newRunKey(): string {
 }
 
 /**
- * AES-256-GCM with a key from the run's row, which the app's own keys encrypt. What DBOS stores can be read only with
- * access to that row; key rotation changes nothing there, and without the row it is noise.
- * @param key undefined: texts stay as they are
+ * AES-256-GCM with a key from the run's row, which is encrypted with the app's own keys. The texts in DBOS can only be
+ * read with access to that row. A rotation of the app's keys does not change them, and without the row they cannot be
+ * decrypted.
+ * @param key undefined: texts are stored in plain text
  */
 function runCipher(runId: string, key: string | undefined): RunCipher {
   if (key === undefined) return { seal: (text) => text, open: (text) => text };

@@ -2,13 +2,13 @@ import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
 import type { Driver, EntityClient, EntityRef, OperationScope } from "../../../gate/index.ts";
 import type { Logger, User } from "../../../kernel/index.ts";
 
-/** How often something is tried again, and after which pause. */
+/** How often something is retried, and after which delay. */
 export interface RetryOptions {
-  /** Tries in all. @default 1 for steps, 5 for compensations */
+  /** The number of tries, including the first. @default 1 for steps, 5 for compensations */
   readonly attempts?: number | undefined;
   /** Milliseconds before the second try. @default 100 */
   readonly delay?: number | undefined;
-  /** What the pause is multiplied with from try to try. @default 2 */
+  /** The factor by which the delay grows after each try. @default 2 */
   readonly backoff?: number | undefined;
 }
 
@@ -16,19 +16,25 @@ export interface RetryOptions {
 export interface StepOptions {
   /** @default tried once; Keelson errors with a 4xx status are never retried */
   readonly retry?: RetryOptions | undefined;
-  /** The same for its compensation. @default 5 attempts */
+  /** Retries of the compensation. @default 5 attempts */
   readonly compensationRetry?: RetryOptions | undefined;
   /** Milliseconds for one try. @default 30000 */
   readonly timeout?: number | undefined;
   /**
    * Whether the step may run again after its process died while it ran, so that its outcome is unknown. Pass the
-   * `idempotencyKey` to the services it calls. Without this option such a run is compensated.
+   * `idempotencyKey` to the services it calls. Without this option, such a run is compensated.
    * @default false
    */
   readonly idempotent?: boolean | undefined;
-  /** Whether it has the system's rights in place of the caller's: no rules are asked. In an app only. @default false */
+  /**
+   * Whether it runs with the system's rights instead of the caller's, without rules. Only works in an app. @default
+   * false
+   */
   readonly asSystem?: boolean | undefined;
-  /** Whether all it does is in the database: in a `.transactional()` workflow it is rolled back, not compensated. @default false */
+  /**
+   * Whether all its effects are in the database: a `.transactional()` workflow rolls it back instead of compensating
+   * it. @default false
+   */
   readonly transactional?: boolean | undefined;
 }
 
@@ -36,22 +42,22 @@ export interface StepOptions {
 export type ExecuteStep<TInput = unknown, TResult = unknown> = (
   context: StepContext<TInput>,
 ) => TResult | Promise<TResult>;
-/** Takes back what a step has done, given its result. */
+/** Undoes a step, given its result. */
 export type CompensateStep<TInput = unknown, TResult = unknown> = (
   context: StepContext<TInput>,
   result: TResult,
 ) => unknown;
 
-/** One step of a workflow: what it does, and what takes that back. */
+/** One step of a workflow, with the compensation that undoes it. */
 export interface Step<TInput = unknown, TResult = unknown> extends StepOptions {
   readonly name: string;
   execute(context: StepContext<TInput>): TResult | Promise<TResult>;
   /**
-   * Given the result, or undefined when it is unknown: the try ran out of time, or its process died.
-   * @param memo what execute left for it with `WithMemo`
+   * Undoes the step. The result is undefined when it is unknown because the try timed out or its process died.
+   * @param memo data that `execute` returned in a `WithMemo`
    */
   compensate?(context: StepContext<TInput>, result: TResult, memo?: unknown): unknown;
-  /** Whether all it does are operations in one transaction, which its entry in a journal can share. @default false */
+  /** Whether it consists of operations in one transaction, to which the journal can add its entry. @default false */
   readonly atomic?: boolean | undefined;
 }
 
@@ -66,7 +72,7 @@ export class WithMemo<T = unknown> {
   }
 }
 
-/** A step as it may be written: made by `step()`, or an object with `execute` or `run`. */
+/** A step as callers may write it: made by `step()`, or an object with `execute` or `run`. */
 export type StepLike =
   | Step<never>
   | (Omit<Step<never>, "execute" | "atomic"> & { run(context: StepContext<never>): unknown });
@@ -74,8 +80,8 @@ export type StepLike =
 /**
  * Makes a step.
  * @param name unique in its workflow
- * @param execute what it does; what it returns is the step's result
- * @param compensate takes it back when a later step fails
+ * @param execute the work of the step; its return value is the step's result
+ * @param compensate undoes the step when a later step fails
  * @throws ConfigurationError
  * @example
  * step("charge", ({ input, idempotencyKey }) => bank.charge(input.card, input.total, { idempotencyKey }),
@@ -91,7 +97,7 @@ export function step<TInput = unknown, TResult = unknown>(
 }
 
 /**
- * The same step with other options: how the entity steps get theirs.
+ * Returns a step with other options. Entity steps take their options this way.
  * @example
  * withOptions(updateEntityStep("stock", { id }, { left }), { asSystem: true })
  */
@@ -99,12 +105,12 @@ export function withOptions(made: Step, options: StepOptions): Step {
   return checkedStep({ ...made, ...options });
 }
 
-/** A step in its one shape. @throws ConfigurationError */
+/** Normalizes a step. @throws ConfigurationError */
 export function toStep(like: StepLike): Step {
   if (Object.isFrozen(like)) return checkedStep((like ?? {}) as Step);
   const { name, execute, run, compensate } = like as Partial<Step> & { readonly run?: Step["execute"] };
   const { run: _, ...rest } = like as Partial<Step> & { readonly run?: unknown };
-  // It may be an instance of a class, whose methods want it as `this`.
+  // It may be an instance of a class, whose methods need their `this`.
   const own = (method: unknown): unknown => (typeof method === "function" ? method.bind(like) : method);
   const made = { ...rest, name, execute: own(execute ?? run) };
   return checkedStep((compensate === undefined ? made : { ...made, compensate: own(compensate) }) as Step);
@@ -127,41 +133,43 @@ function checkedStep<S extends Pick<Step, "name" | "retry" | "compensationRetry"
   return Object.freeze(made);
 }
 
-/** What timers know: from one millisecond to nearly 25 days. */
+/** Checks that timers support a time limit: from one millisecond to nearly 25 days. @throws ConfigurationError */
 export function checkTimeout(whose: string, timeout: number | undefined): void {
   if (timeout !== undefined && !(timeout >= 1 && timeout < 2 ** 31))
     throw new ConfigurationError(`${whose}: timeout must be milliseconds, from 1 to ${2 ** 31 - 1}`);
 }
 
-/** What a step is given; a compensation, too. */
+/** The context of a step or of its compensation. */
 export interface StepContext<TInput = unknown> {
-  /** What the run was started with. */
+  /** The input of the run. */
   readonly input: TInput;
-  /** What steps leave for those after them; kept with the run. Change it with `set`. */
+  /** Data that steps pass on to later steps; it is kept with the run. Change it with `set`. */
   readonly data: Readonly<Record<string, unknown>>;
   get<T = unknown>(key: string): T | undefined;
   set(key: string, value: unknown): void;
-  /** Results of the steps before, by name. */
+  /** Results of the previous steps, by name. */
   readonly results: Readonly<Record<string, unknown>>;
-  /** On whose behalf it runs, or null. */
+  /** The user for whom the run works, or null. */
   readonly user: User | null;
   /**
-   * The driver with field security on; of one transaction in entity steps and `.transactional()` workflows. It asks no
-   * rules. When the step has ended, it refuses.
+   * The driver, with field security. In entity steps and `.transactional()` workflows it is the driver of one
+   * transaction. It checks no rules. After the end of the step it refuses calls.
    */
   readonly driver: Driver;
-  /** What operations run in; undefined outside an app. In a compensation it is the system's. */
+  /** The scope of operations; undefined outside of an app. In a compensation it is the system's. */
   readonly scope: OperationScope | undefined;
-  /** An entity's client with the rights of `scope`. @throws ConfigurationError outside an app */
+  /** An entity's client with the rights of `scope`. @throws ConfigurationError outside of an app */
   client<E extends EntityRef>(entity: E): EntityClient<E extends string ? AnyEntity : E>;
   resolve<T = unknown>(service: string): T;
-  /** Aborted when the try has run out of time, or the run is given up. */
+  /** Aborted when the try times out, or the run is given up. */
   readonly signal: AbortSignal;
-  /** From 1. */
+  /** The number of the try, from 1. */
   readonly attempt: number;
-  /** The same for each try of this step in this run, also after a restart: what is called with it can tell repetitions. */
+  /**
+   * The same for each try of this step in this run, even after a restart, so that services can recognise repetitions.
+   */
   readonly idempotencyKey: string;
-  /** The key its execution had: in a compensation, what it is to take back; in a step the same as `idempotencyKey`. */
+  /** The `idempotencyKey` of the step's execution. A compensation can use it to find the work that it has to undo. */
   readonly executionKey: string;
   readonly runId: string;
   readonly log: Logger;

@@ -12,7 +12,7 @@ import {
   toStep,
 } from "./step.ts";
 
-/** What is called while a workflow runs. What they throw is logged and changes nothing. */
+/** Hooks that are called while a workflow runs. Their errors are logged and do not affect the run. */
 export interface WorkflowHooks {
   onStart?(context: StepContext): unknown;
   onStepComplete?(step: string, result: unknown, context: StepContext): unknown;
@@ -24,27 +24,29 @@ export interface WorkflowHooks {
 
 /**
  * A workflow as frozen data.
- * @typeParam TInput what its steps know of the input
+ * @typeParam TInput the part of the input that its steps use
  */
 export interface WorkflowDefinition<TInput = unknown> {
-  /** Type-level only: an action must give at least this input. */
+  /** Type-level only: the input that an action must provide at least. */
   readonly $takes?: TInput;
   readonly name: string;
   readonly steps: readonly Step[];
-  /** What `data` of each run begins with. */
+  /** Initial `data` of each run. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** All database work in one transaction. */
+  /** Whether all database work is in one transaction. */
   readonly transactional: boolean;
-  /** Milliseconds for all steps together; compensations have their own. @default no limit but those of the steps */
+  /** Milliseconds for all steps together; compensations are not included. @default only the limits of the steps */
   readonly timeout?: number | undefined;
   readonly hooks: WorkflowHooks;
 }
 
-/** Steps of a workflow: each is a few rows, and the results of all of them are in memory. */
+/** The most steps of a workflow. Each step is a few rows, and all results are held in memory. */
 const MOST_STEPS = 1_000;
 
 /**
- * @throws ConfigurationError for a workflow without steps, or with too many, two steps of one name, and an invalid time limit
+ * Checks a workflow and freezes it.
+ * @throws ConfigurationError for a workflow without steps or with too many, two steps with the same name, a
+ * transactional workflow with a step as the system, and an invalid time limit
  */
 export function checkedWorkflow(definition: WorkflowDefinition): WorkflowDefinition {
   const { name, steps, timeout } = definition;
@@ -69,24 +71,27 @@ export function checkedWorkflow(definition: WorkflowDefinition): WorkflowDefinit
   });
 }
 
-/** What a run needs to go on where it was: the names and the order of the steps. */
+/**
+ * A hash of everything a resumed run depends on: the names and the order of the steps, and whether they share a
+ * transaction.
+ */
 export function definitionHash({ steps, transactional }: WorkflowDefinition): string {
   const text = JSON.stringify([transactional, steps.map(({ name }) => name)]);
   return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }
 
-/** Where a run stands. */
+/** The status of a run. */
 export type WorkflowStatus =
   /** Recorded; nothing has been done. */
   | "pending"
   | "running"
   | "completed"
-  /** A step failed; what was done before is being taken back. */
+  /** A step failed; the steps before it are being compensated. */
   | "compensating"
   | "compensated"
-  /** Something could not be taken back: `compensationErrors` says what. */
+  /** A compensation failed: see `compensationErrors`. */
   | "compensation_failed"
-  /** Its definition has changed since it was started; it is not continued automatically. */
+  /** Its definition has changed since it started, or it was resumed too often; it is not continued automatically. */
   | "needs_attention";
 
 /** A compensation that failed for good. */
@@ -95,17 +100,17 @@ export interface CompensationFailure {
   readonly error: Error;
 }
 
-/** How a run ended. */
+/** The outcome of a run. */
 export interface WorkflowResult<TData = Record<string, unknown>> {
   readonly success: boolean;
-  /** What steps left with `set`, and what the workflow began with. */
+  /** The initial data, with the values that steps stored with `set`. */
   readonly data: TData;
   /** Results of the steps that completed, by name. */
   readonly results: Readonly<Record<string, unknown>>;
-  /** What made a step fail. */
+  /** The error of the failed step. */
   readonly error?: Error | undefined;
   readonly failedStep?: string | undefined;
-  /** Steps that were taken back, in the order in which that happened. */
+  /** Compensated steps, in the order of their compensations. */
   readonly compensatedSteps: readonly string[];
   readonly compensationErrors: readonly CompensationFailure[];
   readonly status: WorkflowStatus;
@@ -118,7 +123,7 @@ type Draft = Omit<WorkflowDefinition, "steps"> & { readonly steps: readonly Step
 
 /**
  * Builds a workflow; each method returns a new builder.
- * @typeParam TInput what its steps know of the input
+ * @typeParam TInput the part of the input that its steps use
  */
 export class WorkflowBuilder<TInput = unknown> {
   readonly #draft: Draft;
@@ -142,19 +147,19 @@ export class WorkflowBuilder<TInput = unknown> {
     return this.addStep(step(name, execute, compensate, options) as StepLike);
   }
 
-  /** Adds a step that is made already. */
+  /** Adds a step that already exists. */
   addStep(made: StepLike): WorkflowBuilder<TInput> {
     return this.#with({ steps: [...this.#draft.steps, toStep(made)] });
   }
 
-  /** What `data` of each run begins with; later calls add to it. */
+  /** Initial `data` of each run. Later calls add to it. */
   withData(data: Readonly<Record<string, unknown>>): WorkflowBuilder<TInput> {
     return this.#with({ data: { ...this.#draft.data, ...data } });
   }
 
   /**
-   * All database work in one transaction: when a step fails it rolls back, and then the compensations of steps that are not
-   * marked `transactional` run.
+   * Runs all database work in one transaction. When a step fails, it rolls back; then the compensations of the steps
+   * that are not marked `transactional` run.
    */
   transactional(): WorkflowBuilder<TInput> {
     return this.#with({ transactional: true });
@@ -170,8 +175,8 @@ export class WorkflowBuilder<TInput = unknown> {
   }
 
   /**
-   * Returns the same workflow each time, because a run continues with the one that its app knows.
-   * @throws ConfigurationError for a workflow without steps, two steps of one name, and an invalid time limit
+   * Returns the same workflow each time, because a run continues with the workflow that its app knows.
+   * @throws ConfigurationError for an invalid workflow: see `checkedWorkflow`
    */
   build(): WorkflowDefinition<TInput> {
     this.#built ??= checkedWorkflow(this.#draft) as WorkflowDefinition<TInput>;
@@ -179,11 +184,11 @@ export class WorkflowBuilder<TInput = unknown> {
   }
 }
 
-/** What may stand where a workflow is wanted. */
+/** The forms of a workflow that functions accept. */
 export type WorkflowLike = WorkflowDefinition | WorkflowBuilder | readonly StepLike[];
 
 /**
- * Starts a workflow by its name, or makes one of steps at once.
+ * Starts building a workflow with a name, or makes one from a list of steps.
  * @example
  * workflow("order").step("reserve", reserve, release).step("charge", charge, refund).build()
  */

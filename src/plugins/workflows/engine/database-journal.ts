@@ -9,7 +9,7 @@ import { errorOf, errorText, type Lease, RUN, STEP } from "./stored-run.ts";
 /**
  * A journal in the app's database. Each entry shares a transaction with a statement that checks that this process still
  * holds the run. A process that was paused past its lease and has lost the run writes nothing (fencing).
- * @param settle what else to change of a run that has completed
+ * @param settle returns additional changes to the row of a completed run
  */
 export function databaseJournal(
   system: OperationScope,
@@ -63,7 +63,7 @@ export function databaseJournal(
   };
 }
 
-/** The outcome of a step, as text. @throws ResultNotKept for a result that cannot be written down */
+/** The row of a step's outcome. @throws ResultNotKept for a result that cannot be stored */
 export function entryOf(outcome: Outcome, codec: Codec): Row {
   switch (outcome.status) {
     case "done":
@@ -81,11 +81,11 @@ export function entryOf(outcome: Outcome, codec: Codec): Row {
 }
 
 /**
- * Renews the lease on a run at intervals. A lease that could not be renewed in time counts as lost even if no process
- * has taken it yet, because one may at any moment. Time is measured by this process's monotonic clock, which cannot be
- * set.
+ * Renews the lease on a run at intervals. A lease that could not be renewed in time counts as lost even if no other
+ * process has taken over the run yet, because one may do so at any moment. Time is measured by this process's monotonic
+ * clock, which cannot be changed.
  * @param lost aborted when this process no longer holds the run
- * @returns what to clear when the run has ended
+ * @returns the interval, which must be cleared when the run has ended
  */
 export function keepLease(system: OperationScope, lease: Lease, lost: AbortController, log: Logger): NodeJS.Timeout {
   const { runId, owner, fence, leaseMs } = lease;
@@ -94,7 +94,7 @@ export function keepLease(system: OperationScope, lease: Lease, lost: AbortContr
 
   async function renew(): Promise<void> {
     if (performance.now() - (lease.confirmedAt as number) > leaseMs) return lost.abort();
-    if (isRenewing) return; // a transaction may have the run's row, or the database's only writer
+    if (isRenewing) return; // a transaction may hold the run's row, or the database's only writer
     isRenewing = true;
     try {
       const asked = performance.now();
@@ -111,10 +111,10 @@ export function keepLease(system: OperationScope, lease: Lease, lost: AbortContr
   return setInterval(() => void renew(), leaseMs / 3);
 }
 
-/** Statuses of runs that still have work to do. */
+/** Statuses of runs that have not ended. */
 export const UNFINISHED: readonly WorkflowStatus[] = ["pending", "running", "compensating"];
 
-/** What a journal knows of a run, as far as going on with it needs. */
+/** Loads the state from which a run is resumed. */
 export async function loadState(
   driver: Driver,
   run: Row,
@@ -124,7 +124,7 @@ export async function loadState(
   return stateOf(run, await driver.findMany(STEP, { where: { runId: run.id } }), definition, codec);
 }
 
-/** The same of entries that are known already. */
+/** The state of a run from its row and the rows of its steps. */
 export function stateOf(run: Row, rows: readonly Row[], definition: WorkflowDefinition, codec: Codec): SagaState {
   const state: SagaState = {
     executed: [],
@@ -137,7 +137,7 @@ export function stateOf(run: Row, rows: readonly Row[], definition: WorkflowDefi
   };
   for (const row of rows)
     (row.phase === "execute" ? state.executed : state.compensated)[row.seq as number] = outcomeOf(row, codec);
-  // A step that still has to run may need the password that is gone with the process it was given to.
+  // A remaining step may need the password, which was only in the memory of the process that died.
   const isGone = [run.input, run.data, ...rows.map(({ result }) => result)].some((text) => hasGone(text as string));
   if (state.failure === undefined && isGone) {
     const next = definition.steps.find((_, seq) => state.executed[seq]?.status !== "done");
@@ -162,7 +162,7 @@ function outcomeOf(row: Row, codec: Codec): Outcome | undefined {
     case "failed":
       return { status: "failed", error: errorOf(row.error as string | null) };
     default:
-      // Begun, and never ended: a compensation is begun again, with the same key.
+      // Started but not ended. An execution's outcome is unknown; a compensation is repeated with the same key.
       return row.phase === "execute" ? { status: "unknown" } : undefined;
   }
 }

@@ -9,23 +9,23 @@ import type { Codec } from "./journal-codec.ts";
 import { RUN } from "./stored-run.ts";
 import type { EngineHost } from "./workflow-engine.ts";
 
-/** What following a run takes. */
+/** The parts of waiting for a run. */
 export interface FollowParts {
   readonly host: EngineHost;
   readonly codec: Codec;
-  /** The run's end, while it runs in this process. */
+  /** The outcome of the run, while it runs in this process. */
   here(): Promise<WorkflowResult> | undefined;
-  /** Milliseconds between looks. */
+  /** Milliseconds between queries. */
   readonly pollMs: number;
-  /** Ends the waiting. */
+  /** Stops waiting. */
   readonly signal: AbortSignal;
-  /** Reads what is known of a run. @default its row and those of its steps */
+  /** Loads the state of a run. @default from its row and the rows of its steps */
   readonly load?: typeof loadState | undefined;
 }
 
 /**
- * How a run ends that another process has, or had.
- * @throws RunGivenUp when this process stops before it has ended
+ * Waits for the outcome of a run that another process works on, or worked on.
+ * @throws RunGivenUp when this process stops before the run has ended
  */
 export async function followRun(
   { host, codec, here, pollMs, signal, load }: FollowParts,
@@ -33,7 +33,7 @@ export async function followRun(
   runId: string,
 ): Promise<WorkflowResult> {
   for (;;) {
-    // A run that is given up here is taken up again elsewhere.
+    // A run that is given up here is resumed by another process.
     const own = await here()?.catch(() => undefined);
     if (own !== undefined) return own;
     const result = await host.runAs("system", async ({ driver }) => {
@@ -49,8 +49,8 @@ export async function followRun(
 }
 
 /**
- * How a run ended, as its journal has it; undefined while it has not.
- * @param load reads what is known of it
+ * The stored outcome of a run; undefined while it has not ended.
+ * @param load loads the state of the run
  */
 async function storedResult(
   driver: Driver,

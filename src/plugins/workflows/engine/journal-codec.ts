@@ -3,46 +3,47 @@ import type { AnyEntity, EntityModel, FieldDefinition } from "../../../entity/in
 import { entityOfRecord, knownOf, type Row, tagRecord } from "../../../gate/index.ts";
 import { ResultNotKept } from "../saga/attempt.ts";
 
-/** Values as texts of a journal, and back. */
+/** Encodes values as texts of a journal, and decodes them. */
 export interface Codec {
   /**
-   * @throws ResultNotKept for what no text can say: functions, symbols, circles, and objects that are more than their members;
-   *   for values of more than 2 MiB, and for more than 32 MiB in one run
+   * @throws ResultNotKept for functions, symbols, circular values and objects whose content is not in their members;
+   * for values of more than 2 MiB; and for more than 32 MiB in one run
    */
   encode(value: unknown): string;
   decode(text: string | null | undefined): unknown;
   /**
-   * The same for one run: a password that it has met, under the name of its field, is left out wherever else it stands alone.
-   * @param values what to look through first
+   * A codec for one run. When it has seen a password under the name of its field, it also leaves out other values that
+   * equal that password.
+   * @param values searched for passwords first
    */
   forRun(...values: readonly unknown[]): Codec;
 }
 
-/** Stands for a password that was removed from a text. */
+/** Marks a password that was left out. */
 const GONE = "$gone";
 const MAX_DEPTH = 32;
-/** Characters of one value: a little more than a request may send, since dates and records take a few more here. */
+/** The most characters of one value: more than a request may send, because dates and records take more space here. */
 const MOST_OF_VALUE = 2_097_152;
-/** Characters that one process writes for one run. */
+/** The most characters that one process writes for one run. */
 const MOST_OF_RUN = 33_554_432;
-/** Whose content is not in their members. */
+/** Types whose content is not in their members. */
 const OPAQUE = [Map, Set, WeakMap, WeakSet, Promise, RegExp, Error, ArrayBuffer];
 
 /**
- * JSON with moments, big integers and records, which stay records of their entity. Objects that say what they are as JSON are
- * that; of others their own members are kept. Passwords are left out by the names of
- * their fields, and where the same text stands elsewhere; all else that is secret is for the columns to encrypt.
+ * JSON with dates, big integers and records, which stay records of their entity. Objects with a `toJSON` method are
+ * stored as its result, other objects by their own members. Passwords are left out, by the names of their fields and
+ * wherever the same text occurs again. Other secrets are encrypted by the columns.
  */
 export function createCodec(model: EntityModel): Codec {
   return codecOf(model, secretNames(model), undefined);
 }
 
-/** @param met passwords that a run has met; undefined: each value is a world of its own */
+/** @param met passwords that a run has used; undefined: each value is searched separately */
 function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<string> | undefined): Codec {
   let passwords = met ?? new Set<string>();
   let written = 0;
 
-  /** @throws ResultNotKept for what a journal should not have: it is read again and again, and kept */
+  /** @throws ResultNotKept for texts that are too long: a journal is kept, and read often */
   function bounded(text: string): string {
     written += text.length;
     const advice = "keep it elsewhere, and give its id";
@@ -81,13 +82,13 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
   }
 
   function members(value: Row, depth: number, entity?: AnyEntity): Row {
-    // Omitted fields of a record are not enumerable, and its compensation may need them; passwords it must do without.
+    // Omitted fields of a record are not enumerable, but its compensation may need them. It cannot have passwords.
     const hidden = (entity?.hidden ?? []).filter((name) => value[name] !== undefined);
-    const kept: Row = Object.create(null); // "__proto__" is a name like any other
+    const kept: Row = Object.create(null); // "__proto__" is an ordinary name here
     for (const name of [...Object.keys(value), ...hidden]) {
       if (entity !== undefined && !Object.hasOwn(entity.columns, name)) continue;
       const isSecret = secret.has(name) && value[name] !== null && value[name] !== undefined;
-      // A name that looks like an internal one belongs to the user.
+      // A leading "$" belongs to the user: it is doubled to tell it from internal names.
       const key = name.startsWith("$") ? `$${name}` : name;
       if (!isSecret) kept[key] = plain(value[name], depth + 1);
       else if (entity === undefined) kept[key] = { [GONE]: true };
@@ -108,7 +109,7 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
       const entity = model.get(object.$record as string);
       const row = revive(object.value) as Row;
       if (entity === undefined) return row;
-      // Earlier versions kept no more than the values, which may be changed ones.
+      // Earlier versions stored only the values, which may have been changed since they were read.
       if (!("read" in object)) return tagRecord(entity, row, null);
       const read = Object.entries({ ...row, ...(revive(object.read) as Row) });
       return tagRecord(entity, row, Object.fromEntries(read.filter(([, inner]) => inner !== undefined)));
@@ -136,7 +137,7 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
       try {
         meet(values, secret, own);
       } catch {
-        // What cannot be read cannot be written either, and that is where it is said.
+        // A value that cannot be read cannot be encoded either; `encode` reports it.
       }
       return codecOf(model, secret, own);
     },
@@ -144,8 +145,8 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
 }
 
 /**
- * Of a record whose fields depend on it, the values that were read and are others by now; undefined where none does, or
- * where that is not known. Omitted values that a copy has left out stay left out.
+ * The values of a record that differ from those that were read; undefined if the read values are not known. Omitted
+ * fields that a copy has left out stay left out.
  */
 function readOtherwise(record: Row, entity: AnyEntity): Row | undefined {
   const values = knownOf(record)?.values;
@@ -157,7 +158,7 @@ function readOtherwise(record: Row, entity: AnyEntity): Row | undefined {
   return Object.fromEntries(names.map((name) => [name, values[name]]));
 }
 
-/** Notes the passwords in a value, by the names of their fields. */
+/** Collects the passwords in a value, by the names of their fields. */
 function meet(value: unknown, secret: ReadonlySet<string>, met: Set<string>, seen = new Set<object>()): void {
   if (typeof value !== "object" || value === null || seen.has(value)) return;
   seen.add(value);
@@ -167,14 +168,14 @@ function meet(value: unknown, secret: ReadonlySet<string>, met: Set<string>, see
   }
 }
 
-/** Whether a text had a password in it. */
+/** Whether a password was left out of a text. */
 export function hasGone(text: string | null | undefined): boolean {
   return text?.includes(`{"${GONE}":true}`) === true;
 }
 
 type Declared = Readonly<Record<string, { readonly definition?: FieldDefinition | undefined }>>;
 
-/** Names of fields that are passwords: those of entities, and those that actions are given. */
+/** Names of password fields: those of entities, and those in inputs and queries of actions. */
 function secretNames({ entities }: EntityModel): ReadonlySet<string> {
   const names = entities.flatMap(({ fields, actions }) => [
     ...passwordsAmong(Object.entries(fields)),

@@ -25,21 +25,21 @@ import {
 
 /** A run of this process. */
 interface OwnRun {
-  /** What a second run of the same id has to agree with. */
+  /** The identity that a second run with the same id must match. */
   readonly same: SameRun;
   readonly result: Promise<WorkflowResult>;
   readonly lost: AbortController;
 }
 
-/** A run as this process works on it. */
+/** A run that this process works on. */
 interface WorkingRun extends Pick<Lease, "runId" | "fence"> {
   readonly startedAt: Date;
   readonly input: unknown;
-  /** Its caller, as the journal has it. */
+  /** The stored caller. */
   readonly kept: unknown;
 }
 
-/** Runs that survive their process: each step is known to the database before it runs and when it has. */
+/** Runs that survive their process: each step is recorded in the database before and after it runs. */
 export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
   const { leaseMs, recoveryMs, concurrency, maxRecoveries, reached } = completeJournalOptions(options);
   const owner = defaultIds.next();
@@ -68,7 +68,7 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
       return { ...run, journal, isDurable: true, lost: lost.signal, reached };
     }).finally(() => {
       clearInterval(beat);
-      // It may be here once more, taken up again after it was lost.
+      // The run may have been lost and then resumed by this process, with a new entry.
       if (running.get(runId)?.lost === lost) running.delete(runId);
     });
     running.set(runId, { same: sameRun(definition, caller, run.input), result, lost });
@@ -97,7 +97,7 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
 
   async function begin(request: RunRequest): Promise<RunHandle> {
     const { workflow, caller, input, runId = defaultIds.next() } = request;
-    // Of two that begin at once, the second finds what the first has begun.
+    // The second of two concurrent calls with the same id finds the run that the first has started.
     while (beginning.has(runId)) await beginning.get(runId);
     const known = running.get(runId);
     if (known !== undefined) {
@@ -145,11 +145,11 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
     report: (runId) => storedReport(host, codec, runId),
     async stop() {
       stopping.abort();
-      // The app has already waited for running work as long as it may. The rest is left to the next process.
+      // The app has already waited for running work as long as it may. The next process resumes the rest.
       const quiet = recovery?.stop();
       giveUp();
       await quiet;
-      giveUp(); // what was on the way
+      giveUp(); // runs that were being resumed
       await Promise.allSettled([...running.values()].map(({ result }) => result));
     },
   });
@@ -160,8 +160,8 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
 }
 
 /**
- * What a journal knows of a run and its steps, with the result of the last step when it has completed; undefined when there
- * is no such run.
+ * The stored report of a run and its steps, with the result of the last step if the run has completed. Undefined if
+ * there is no such run.
  */
 function storedReport(host: EngineHost, codec: Codec, runId: string): Promise<RunReport | undefined> {
   return host.runAs("system", async ({ driver }) => {
@@ -200,9 +200,9 @@ async function storedSteps(host: EngineHost, driver: Driver, run: Row): Promise<
 }
 
 /**
- * Attaches to a run that was started before under the same id, here or in another process, and follows it to its end.
- * @param conflict the error of starting it once more
- * @throws ConflictError when it is of another workflow, or on behalf of another caller
+ * Attaches to a run that was started before with the same id, here or in another process, and waits for its end.
+ * @param conflict the error from inserting the run again
+ * @throws ConflictError when the existing run has another workflow, caller or input
  */
 async function attachRun(
   parts: FollowParts,
@@ -222,25 +222,28 @@ async function attachRun(
   return { runId, result };
 }
 
-/** Options of the engine that keeps a journal in the app's database. */
+/** Options of the engine that keeps its journal in the app's database. */
 export interface JournalOptions {
   /**
-   * Milliseconds after which a process that says nothing has lost its runs: how long they wait when it dies, its own ones
-   * after a restart, too. More than the longest transaction of a step, and more than the clocks of two machines differ: leases
-   * are written and read in the app's time. @default 30000
+   * Milliseconds after which a process that does not renew its leases loses its runs. Runs wait that long when their
+   * process dies, and also after its restart. Must be more than the longest transaction of a step, and more than the
+   * difference between the clocks of two machines: leases are written and read in the app's time. @default 30000
    */
   readonly leaseMs?: number | undefined;
-  /** Milliseconds between looks for runs that were left behind. @default 10000 */
+  /** Milliseconds between searches for interrupted runs. @default 10000 */
   readonly recoveryMs?: number | undefined;
-  /** Runs taken up at the same time. @default 4 */
+  /** The number of runs that are resumed at the same time. @default 4 */
   readonly concurrency?: number | undefined;
-  /** Take-overs after which a run needs attention: one that kills its process is not begun for ever. @default 100 */
+  /**
+   * The number of times a run is resumed before it needs attention, so that a run that kills its process is not resumed
+   * for ever. @default 100
+   */
   readonly maxRecoveries?: number | undefined;
-  /** Called with each point that a run reaches. @default none */
+  /** Called at each point of a run. @default none */
   readonly reached?: SagaRuntime["reached"] | undefined;
 }
 
-/** The options in whole. @throws ConfigurationError for numbers below 1 */
+/** Completes the options with defaults. @throws ConfigurationError for numbers below 1 */
 export function completeJournalOptions(options: JournalOptions) {
   const { leaseMs = 30_000, recoveryMs = 10_000, concurrency = 4, maxRecoveries = 100, reached } = options;
   const numbers = { leaseMs, recoveryMs, concurrency, maxRecoveries };

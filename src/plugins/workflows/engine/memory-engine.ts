@@ -12,8 +12,8 @@ import {
 } from "./workflow-engine.ts";
 
 /**
- * Runs workflows in memory: failures are taken back, a crash of the process is not, and nothing is remembered. A second run
- * of an id is the first one as long as that is going on.
+ * Runs workflows in memory. Failures are compensated, a crash of the process is not, and no runs are kept. A second run
+ * with the same id attaches to the first while that is running.
  */
 export function memoryEngine(): WorkflowEngine {
   let host: EngineHost | undefined;

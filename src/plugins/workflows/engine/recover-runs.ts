@@ -6,32 +6,32 @@ import { UNFINISHED } from "./database-journal.ts";
 import { RUN } from "./stored-run.ts";
 import { type Caller, type EngineHost, isClosing } from "./workflow-engine.ts";
 
-/** How runs that were left behind are found and taken up. */
+/** The parts of finding and resuming interrupted runs. */
 export interface RecoveryParts {
   readonly host: EngineHost;
   readonly owner: string;
   readonly leaseMs: number;
-  /** Milliseconds between looks. */
+  /** Milliseconds between searches. */
   readonly recoveryMs: number;
-  /** Runs taken up at the same time. */
+  /** The most runs that are resumed at the same time. */
   readonly concurrency: number;
-  /** Take-overs after which a run is no longer taken up. */
+  /** The number of times a run is resumed at most. */
   readonly maxRecoveries: number;
-  /** Whether this process is at work on a run: a clock that was set makes its lease look over. */
+  /** Whether this process is working on a run: after a change of the clock its lease may look expired. */
   isOurs(runId: string): boolean;
-  /** Goes on with a run that is this process's now. @returns its end, which never rejects */
+  /** Continues a run that this process has taken over. @returns its end, which never rejects */
   goOn(system: OperationScope, row: Row, definition: WorkflowDefinition): Promise<{ readonly end: Promise<void> }>;
 }
 
 export interface Recovery {
   /**
-   * Takes up no more runs. Resolves when no take-over is in progress; at the concurrency limit, that is when one of its
-   * runs has ended.
+   * Stops resuming runs. Resolves when no take-over is in progress; at the concurrency limit, that is when one of the
+   * resumed runs has ended.
    */
   stop(): Promise<void>;
 }
 
-/** Takes up, from now on, what other processes, or this one before it died, left behind. */
+/** Resumes interrupted runs, from now on: those of other processes, and those of this process before a restart. */
 export function recoverRuns(parts: RecoveryParts): Recovery {
   const { host, concurrency } = parts;
   const taken = new Set<Promise<void>>();
@@ -47,12 +47,12 @@ export function recoverRuns(parts: RecoveryParts): Recovery {
       const left = await host.runAs("system", (scope) => expired(scope, concurrency - taken.size));
       let progress = 0;
       for (const row of left) if (!isStopping && (await takeUp(row))) progress += 1;
-      // Either no runs are left, or other processes are faster; the next look will tell.
+      // Either no runs are left, or other processes are faster. The next search will show it.
       if (progress === 0) return;
     }
   }
 
-  /** @returns whether the run has changed hands; a run that cannot be read does not hold up the others */
+  /** @returns whether a run was taken over or renewed; a run that cannot be read does not block the others */
   async function takeUp(row: Row): Promise<boolean> {
     try {
       if (parts.isOurs(row.id as string)) return await host.runAs("system", (system) => renew(parts, system, row));
@@ -70,7 +70,7 @@ export function recoverRuns(parts: RecoveryParts): Recovery {
   function look(): void {
     looking ??= recover()
       .catch(async (error: unknown) => {
-        // A closing app refuses, and other processes take up what is left.
+        // A closing app refuses calls; other processes resume the remaining runs.
         if (!isStopping && !(await isClosing(host)))
           host.log.warn("Looking for workflows failed", describeError(error));
       })
@@ -97,13 +97,13 @@ function expired(scope: OperationScope, limit: number): Promise<Row[]> {
   return scope.driver.findMany(RUN, { where, sort: OLDEST_FIRST, limit });
 }
 
-/** Holds on to a run that this process is at work on. @returns whether it is still its own */
+/** Renews the lease of a run that this process works on. @returns whether it still holds the run */
 async function renew({ owner, leaseMs }: RecoveryParts, system: OperationScope, row: Row): Promise<boolean> {
   const leaseUntil = new Date(system.app.now().getTime() + leaseMs);
   return (await system.driver.updateMany(RUN, { id: row.id, owner, fence: row.fence }, { leaseUntil })) === 1;
 }
 
-/** Takes over a run that no process holds. @returns undefined when another process was faster */
+/** Takes over a run that no process holds. @returns undefined if another process was faster */
 async function takeOver(
   parts: RecoveryParts,
   system: OperationScope,
@@ -126,7 +126,7 @@ async function takeOver(
   return parts.goOn(system, { ...row, ...change }, definition);
 }
 
-/** Why a run is not continued automatically; undefined if it may be. */
+/** The reason why a run is not continued automatically; undefined if it can be. */
 function whyNot(definition: WorkflowDefinition | undefined, row: Row, maxRecoveries: number): string | undefined {
   if (definition === undefined || definitionHash(definition) !== row.definition)
     return "its workflow has changed since it began";
@@ -135,10 +135,10 @@ function whyNot(definition: WorkflowDefinition | undefined, row: Row, maxRecover
 }
 
 /**
- * The caller of a run that is taken up. The app is asked for the user as they are now, if it can say so. If the user no
- * longer exists, the run is compensated.
- * @param kept the caller as the journal has it
- * @throws what the app throws: the run waits for the next time
+ * The caller of a resumed run. Loads the current user if the app has `userOf`. If the user no longer exists, the run is
+ * compensated.
+ * @param kept the stored caller
+ * @throws any error that `userOf` throws: the run waits for the next search
  */
 export async function callerNow(
   { userOf }: EngineHost,

@@ -21,8 +21,8 @@ const CREDENTIAL = /token|secret|passw|credential|cookie|authorization|jwt|sessi
 const MAX_DEPTH = 8;
 
 /**
- * What a journal keeps of a caller, for the process that continues the run: the id, and plain data. Functions, sets,
- * maps, instances of classes, and members named like a credential are left out.
+ * The part of a caller that a journal keeps for the process that resumes the run: the id and plain data. Functions,
+ * sets, maps, instances of classes and members named like credentials are left out.
  */
 function keptCaller(caller: Caller): Caller {
   if (caller === null || caller === "system") return caller;
@@ -37,7 +37,7 @@ function members(value: object, depth: number): Row {
   return Object.fromEntries(kept);
 }
 
-/** Undefined for what is not kept. */
+/** The plain form of a value; undefined for values that are not kept. */
 function plainOf(value: unknown, depth: number): unknown {
   if (typeof value === "function" || typeof value === "symbol" || depth > MAX_DEPTH) return undefined;
   if (typeof value !== "object" || value === null || value instanceof Date) return value;
@@ -46,9 +46,10 @@ function plainOf(value: unknown, depth: number): unknown {
 }
 
 /**
- * A run as a journal has it before anything has happened.
- * @param data what its `data` begins with, in whole
- * @throws ConfigurationError for a workflow that could not be found again by its name; ResultNotKept for an input that cannot be written
+ * The journal's row of a new run.
+ * @param data the complete initial `data`
+ * @throws ConfigurationError for a workflow that could not be found again by its name; ResultNotKept for an input that
+ * cannot be stored
  */
 export function newRun(
   host: EngineHost,
@@ -82,28 +83,28 @@ export function newRun(
   };
 }
 
-// What the action of a run was allowed for stands beside the caller, in the same text of a journal.
+// The use for which a run's action was authorized is stored with the caller, in the same text.
 
 interface Kept {
   readonly value: unknown;
   readonly use?: Use | undefined;
 }
 
-/** @param text of the caller */
+/** Adds a use to the stored caller. @param text the stored caller */
 function withUse(text: string, use: Use | undefined): string {
   const { value } = JSON.parse(text) as Kept;
   return use === undefined ? text : JSON.stringify({ value, use: { ...use, entity: entityName(use.entity) } });
 }
 
-/** Undefined for runs that no action began, and for those of earlier versions. */
+/** The stored use. Undefined for runs that no action started, and for runs of earlier versions. */
 export function keptUse(text: unknown): Use | undefined {
   return typeof text === "string" ? (JSON.parse(text) as Kept).use : undefined;
 }
 
 /**
- * What a journal changes of a run that has completed: where the work itself has ended the right to its action, as a deletion
- * does, losing that right says nothing.
- * @param text of the caller, as the journal has it
+ * The changes to the row of a completed run. If the work itself ended the right to use the action, as a deletion does,
+ * the stored use is removed, so that the caller can still read the result.
+ * @param text the stored caller
  */
 export async function settledUse(host: EngineHost, caller: Caller, text: unknown): Promise<Row> {
   const use = keptUse(text);
@@ -128,14 +129,14 @@ interface StoredRun {
   readonly error: string | null;
 }
 
-/** What may be told of a run in a journal. */
+/** The public part of a run's row. */
 export function runReport(row: Row): RunReport {
   const { id, name, status, startedAt, updatedAt, userId, failedStep, error } = row as unknown as StoredRun;
   const failure = failedStep === null ? {} : { failedStep, error: publicError(error) };
   return { id, name, status, startedAt, updatedAt, userId, use: keptUse(row.caller), ...failure };
 }
 
-/** What may be told of a step of a run. */
+/** The public part of a step's row. */
 export function stepState(row: Row): StepState {
   const { status, attempt, createdAt, updatedAt, error } = row as unknown as StoredStep;
   const failure = error === null ? {} : { error: publicError(error) };
@@ -147,12 +148,12 @@ interface StoredStep extends Pick<StepState, "status" | "attempt" | "updatedAt">
   readonly error: string | null;
 }
 
-/** Names of the entities that a journal is kept in. */
+/** Names of the journal's entities. */
 export const RUN = "workflowRun";
 export const STEP = "workflowStep";
 
 /**
- * The two entities of a journal: runs, and what is known of their steps. Only the engine reads and writes them.
+ * The two entities of a journal: runs and their steps. Only the engine reads and writes them.
  * @param encrypted whether the app's keys encrypt the data of runs
  */
 export function journalEntities(encrypted: boolean): readonly AnyEntity[] {
@@ -190,31 +191,34 @@ export function journalEntities(encrypted: boolean): readonly AnyEntity[] {
   return [run.build(), step.build()];
 }
 
-/** The hold that this process has on a run. */
+/** This process's lease on a run. */
 export interface Lease {
   readonly runId: string;
   readonly owner: string;
   readonly fence: number;
-  /** Milliseconds a hold lasts. */
+  /** The duration of the lease in milliseconds. */
   readonly leaseMs: number;
-  /** When it was last known to be there, by `performance.now()`. */
+  /** The last time the lease was confirmed, by `performance.now()`. */
   confirmedAt?: number;
 }
 
-/** An error as a journal keeps it: of an error that is not Keelson's only the name, since its message may quote anything. */
+/**
+ * The stored form of an error. Only the name is kept of errors that are not Keelson's, because their message may quote
+ * anything.
+ */
 export function errorText(error: Error): string {
   if (!isKeelsonError(error)) return JSON.stringify({ name: error.name });
   const { code, status, message } = error;
   return JSON.stringify({ code, status, message });
 }
 
-/** What a stranger may know of it: what an answer would have said. */
+/** The code and message of a stored error, as in a response to the caller. */
 function publicError(text: string | null | undefined): { readonly code: string; readonly message: string } {
   const { code, message } = handleError(errorOf(text)).body;
   return { code: String(code), message: String(message) };
 }
 
-/** The error of a text, as far as it is known. */
+/** The stored error, without its cause and stack. */
 export function errorOf(text: string | null | undefined): KeelsonError {
   const { name, code, status, message } = JSON.parse(text ?? "{}") as Record<string, string | number | undefined>;
   if (typeof code === "string" && typeof status === "number") return new KeelsonError(code, status, String(message));

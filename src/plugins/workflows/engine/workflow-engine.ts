@@ -14,100 +14,105 @@ import type { Rights, SagaRuntime, SagaState, StepEnvironment } from "../saga/sa
 /** The caller a run works for: a user, null for an anonymous caller, or the system. */
 export type Caller = User | null | "system";
 
-/** What a run is started with. */
+/** The parameters of a new run. */
 export interface RunRequest {
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
-  /** What `data` begins with, besides what the workflow says. */
+  /** Initial `data`, in addition to the workflow's own. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   readonly caller: Caller;
-  /** What the request asks of the record that it is about. @default nothing */
+  /** The request's precondition on the record of the run. @default none */
   readonly precondition?: ScopeState["precondition"];
-  /** Notes what the answer of the request may show. */
+  /** Notes what the response of the request may show. */
   readonly shown?: ScopeState["shown"];
-  /** What the action that it is the work of was allowed for. */
+  /** The use for which the run's action was authorized. */
   readonly use?: Use | undefined;
-  /** The run's id; a second run of the same id is the first one. @default a new one */
+  /** The run's id. A second run with the same id attaches to the first. @default a new id */
   readonly runId?: string | undefined;
 }
 
-/** A run that has begun. */
+/** A run that has started. */
 export interface RunHandle {
   readonly runId: string;
-  /** How it ends. Rejects when this process cannot see to that: the journal is away, or another process has the run. */
+  /**
+   * The outcome. Rejects when this process cannot know it: the journal is unavailable, or another process has the run.
+   */
   readonly result: Promise<WorkflowResult>;
 }
 
-/** How a step of a run went, or its compensation. */
+/** The state of a step's execution or its compensation. */
 export interface StepState {
   readonly status: "started" | "done" | "failed" | "unknown";
   readonly attempt: number;
   readonly startedAt: Date;
   readonly updatedAt: Date;
-  /** What it said; only code and message. */
+  /** The error, with only its code and message. */
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
 
-/** What is known of a step. */
+/** The report of a step. */
 export interface StepReport {
   readonly name: string;
   /** Undefined for a step that has not begun. */
   readonly execute?: StepState | undefined;
-  /** Undefined for a step that was not taken back. */
+  /** Undefined for a step that was not compensated. */
   readonly compensate?: StepState | undefined;
 }
 
-/** What is known of a run. */
+/** The report of a run. */
 export interface RunReport {
   readonly id: string;
   readonly name: string;
   readonly status: WorkflowStatus;
   readonly startedAt: Date;
   readonly updatedAt: Date;
-  /** Id of the user it works for; null for an anonymous caller and for the system. */
+  /** Id of the user for whom it runs; null for an anonymous caller and for the system. */
   readonly userId: string | null;
   readonly failedStep?: string | undefined;
-  /** What the failed step said; only code and message. */
+  /** The error of the failed step, with only its code and message. */
   readonly error?: { readonly code: string; readonly message: string } | undefined;
-  /** Who may not use this action, of this record, is not told the result. @default they are */
+  /** Only callers who may use this action on this record see the result. @default all readers of the report */
   readonly use?: Use | undefined;
-  /** What the last step gave, when it has completed. */
+  /** The result of the last step, when the run has completed. */
   readonly result?: unknown;
-  /** In their order; undefined where the engine does not tell, and where the workflow has other steps by now. */
+  /** In their order. Undefined if the engine does not report steps, and if the workflow's steps have changed. */
   readonly steps?: readonly StepReport[] | undefined;
 }
 
-/** What an engine needs of the app. */
+/** The parts of the app that engines use. */
 export interface EngineHost {
   readonly log: Logger;
   readonly entities: EntityModel;
-  /** Workflows by name: what a run that is taken up goes on with. */
+  /** Workflows by name. Resumed runs find theirs here. */
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
-  /** Who a user is by now, when a run of theirs is taken up; null: there is no such user. @default as when it began */
+  /**
+   * Loads the current user when one of their runs is resumed; null if the user no longer exists. @default the user from
+   * when the run started
+   */
   readonly userOf?: ((id: string) => User | null | Promise<User | null>) | undefined;
   runAs<T>(caller: Caller, work: (scope: OperationScope) => Promise<T>): Promise<T>;
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
 }
 
-/** Runs workflows, and goes on with those that a process left behind. One behaviour suite runs on every engine. */
+/** Runs workflows, and resumes runs whose process died. One behaviour suite tests every engine. */
 export interface WorkflowEngine {
   readonly name: string;
-  /** Whether it keeps runs in the app's database: the journal's entities are declared then. @default false */
+  /** Whether it keeps runs in the app's database, which declares the journal's entities. @default false */
   readonly usesJournal?: boolean | undefined;
-  /** The app has started: runs that were left behind may be taken up. Does not wait for them. */
+  /** Called when the app has started. Begins to resume interrupted runs, without waiting for them. */
   start(host: EngineHost): void | Promise<void>;
   /**
-   * Begins a run. Resolves when it is sure to be run, here or elsewhere.
-   * @throws DatabaseUnavailableError when it cannot be recorded
+   * Starts a run. Resolves when it is certain to run, in this process or another.
+   * @throws DatabaseUnavailableError when the run cannot be recorded
    */
   run(request: RunRequest): Promise<RunHandle>;
-  /** Undefined when there is no such run, or when the engine does not keep runs. */
+  /** Undefined if there is no such run, or if the engine does not keep runs. */
   report(runId: string): Promise<RunReport | undefined>;
-  /** Takes up no more runs. Runs in progress here end, or are left to another process. */
+  /** Stops resuming runs. Runs in progress end, or are left to another process. */
   stop(): Promise<void>;
 }
 
-/** What two runs of one id have to agree in: the workflow as it is, on whose behalf, and with what. */
+/** The identity of a run: two runs with the same id must have the same workflow, caller and input. */
 export interface SameRun {
   readonly key: string;
   readonly input: unknown;
@@ -131,12 +136,12 @@ export function assertSameRun(runId: string, known: SameRun, asked: SameRun): vo
     throw new ConflictError(`There is a run "${runId}" already, with another input`);
 }
 
-/** What a run brings besides the app. */
+/** The parts of a run that do not come from the app. */
 type RunParts = Pick<SagaRuntime, "runId" | "input" | "startedAt" | "journal" | "isDurable" | "lost" | "reached">;
 
 /**
- * Runs a workflow in scopes of its own, so that it outlives the request that began it: steps with the caller's rights,
- * compensations with the system's, because what was done must be taken back even when the caller's rights are gone.
+ * Runs a workflow in its own scopes, so that it outlives the request that started it. Steps have the caller's rights.
+ * Compensations have the system's, because they must succeed even after the caller has lost their rights.
  */
 export function runInApp(
   host: EngineHost,
@@ -155,7 +160,10 @@ export function runInApp(
   );
 }
 
-/** Runs a workflow in the scope of its caller, and of the transaction that it may be in; compensations as the system there. */
+/**
+ * Runs a workflow in the scope of its caller, within any transaction of that scope. Compensations run there as the
+ * system.
+ */
 export function runInScope(
   host: EngineHost,
   definition: WorkflowDefinition,
@@ -201,7 +209,7 @@ function environmentOf(host: EngineHost, scope: OperationScope, own: OperationSc
   };
 }
 
-/** A closing app refuses calls, and with them whatever steps ask of services that make some. */
+/** A closing app refuses calls, including those that steps make through services. */
 export function isClosing(host: EngineHost): Promise<boolean> {
   return host
     .runAs(null, async () => {})

@@ -3,14 +3,14 @@ import type { Driver, EntityRef } from "../../../gate/index.ts";
 import type { StepContext } from "../definition/step.ts";
 import { definitionOf } from "./entity-step.ts";
 
-/** Pairs of a manyToMany relation, from the side that a driver knows them by. */
+/** Pairs of a manyToMany relation, from the side on which the driver stores it. */
 export interface Pairs {
   readonly entity: string;
   readonly relation: string;
   readonly pairs: readonly { readonly source: string; readonly target: string }[];
 }
 
-/** All pairs that a record is in, on either side; empty outside an app, where relations are unknown. */
+/** All pairs of a record, on either side; empty outside of an app, where relations are unknown. */
 export async function pairsOf(context: StepContext, ref: EntityRef, id: string): Promise<readonly Pairs[]> {
   const { driver } = context;
   const found: Pairs[] = [];
@@ -19,14 +19,14 @@ export async function pairsOf(context: StepContext, ref: EntityRef, id: string):
     const pairs = isOwn
       ? await driver.links(source, name, [id])
       : (await driver.findMany(source, { where: { [name]: { id } }, select: ["id"] }))
-          .filter((row) => source !== relation.target || row.id !== id) // those are on its own side
+          .filter((row) => source !== relation.target || row.id !== id) // these are listed on the record's own side
           .map((row) => ({ source: row.id as string, target: id }));
     if (pairs.length > 0) found.push({ entity: source.name, relation: name, pairs });
   }
   return found;
 }
 
-/** Pairs of the relations of a record that some data writes, by `<relation>Ids`. */
+/** The current pairs of those relations that some data writes by `<relation>Ids`. */
 export async function writtenPairs(
   context: StepContext,
   ref: EntityRef,
@@ -43,7 +43,7 @@ export async function writtenPairs(
   );
 }
 
-/** What is in `these` and not in `those`. */
+/** The pairs in `these` that are not in `those`. */
 export function withoutPairs(these: readonly Pairs[], those: readonly Pairs[]): readonly Pairs[] {
   const key = (of: Pairs, { source, target }: Pairs["pairs"][number]): string =>
     JSON.stringify([of.entity, of.relation, source, target]);
@@ -51,9 +51,9 @@ export function withoutPairs(these: readonly Pairs[], those: readonly Pairs[]): 
   return these.map((of) => ({ ...of, pairs: of.pairs.filter((pair) => !known.has(key(of, pair))) }));
 }
 
-/** Adds pairs again, of records that are still there. */
+/** Adds pairs again, if both records still exist. */
 export async function linkAgain({ driver, scope }: StepContext, all: readonly Pairs[]): Promise<void> {
-  if (scope === undefined) return; // outside an app no relations are known
+  if (scope === undefined) return; // relations are unknown outside of an app
   for (const { entity, relation, pairs } of all) {
     const source = scope.app.model.get(entity) as AnyEntity;
     const { target } = scope.app.model.relation(source, relation) as ResolvedRelation;
@@ -79,8 +79,8 @@ export async function unlinkAgain({ driver }: StepContext, all: readonly Pairs[]
 }
 
 /**
- * Why a record cannot be created again as it was: its deletion changes others that point to it.
- * @returns undefined when it changes none
+ * The relation whose records would be deleted or changed with a record, so that its deletion cannot be undone.
+ * @returns undefined if no record would be affected
  */
 export async function whatFollows(context: StepContext, ref: EntityRef, id: string): Promise<string | undefined> {
   const { driver, scope } = context;
@@ -94,7 +94,7 @@ export async function whatFollows(context: StepContext, ref: EntityRef, id: stri
   return undefined;
 }
 
-/** The manyToMany relations of an entity, and those of others to it that nothing on its side stands for. */
+/** The manyToMany relations of an entity, and those of other entities to it that have no inverse. */
 function linksOf(
   context: StepContext,
   ref: EntityRef,

@@ -4,20 +4,20 @@ import { type EntityRef, entityName, type Row, type Where } from "../../../gate/
 import { ConflictError } from "../../../kernel/index.ts";
 import type { StepContext } from "../definition/step.ts";
 
-/** A value, or how to make it of what is known when the step runs. */
+/** A value, or a function that makes it from the step's context. */
 export type FromContext<T> = T | ((context: StepContext<never>) => T | Promise<T>);
 
 export async function resolved<T>(given: FromContext<T>, context: StepContext): Promise<T> {
   return typeof given === "function" ? await (given as (context: StepContext) => T | Promise<T>)(context) : given;
 }
 
-/** Whether something in second place is an entity, so that what comes first is the step's name. */
+/** Whether the second argument is an entity, so that the first one is the step's name. */
 export function isEntity(value: unknown): value is Exclude<EntityRef, string> {
   if (typeof value !== "object" || value === null) return false;
   return "build" in value || ("columns" in value && "relations" in value);
 }
 
-/** The definition, where it is known. */
+/** The entity's definition, if it is known. */
 export function definitionOf(entity: EntityRef, { scope }: StepContext): AnyEntity | undefined {
   if (scope !== undefined) return scope.app.model.get(entityName(entity));
   if (typeof entity === "string") return undefined;
@@ -25,8 +25,9 @@ export function definitionOf(entity: EntityRef, { scope }: StepContext): AnyEnti
 }
 
 /**
- * Outside an app there is no gate: a step would write past rules, and store passwords and encrypted fields in clear.
- * @throws ConfigurationError unless the driver protects fields, or the entity has neither rules nor fields to protect
+ * Refuses unprotected writes. Outside of an app there is no gate: the step would bypass rules, and store passwords and
+ * encrypted fields in plain text.
+ * @throws ConfigurationError unless the driver protects fields, or the entity has neither rules nor protected fields
  */
 export function assertProtected(entity: EntityRef, context: StepContext): void {
   const { scope, driver } = context;
@@ -40,7 +41,7 @@ export function assertProtected(entity: EntityRef, context: StepContext): void {
   );
 }
 
-/** An empty list of rules counts: it says that no caller may do anything. */
+/** An empty list of rules counts: it denies all callers. */
 function hasAccessControl({ rules, fields }: AnyEntity): boolean {
   const isGuarded = ({ password, encrypted, omit, readable, writable }: FieldDefinition): boolean =>
     omit || [password, encrypted, readable, writable].some((part) => part !== undefined);
@@ -48,8 +49,8 @@ function hasAccessControl({ rules, fields }: AnyEntity): boolean {
 }
 
 /**
- * The whole stored record, hidden columns included, held until the transaction is over.
- * @param lock "delete" also keeps others from referring to it
+ * Reads and locks the whole stored record, including hidden columns, until the transaction ends.
+ * @param lock "delete" also blocks new references to the record
  */
 export function heldRecord(
   { driver }: StepContext,
@@ -60,7 +61,7 @@ export function heldRecord(
   return driver.findOne(entity, { id }, { lock });
 }
 
-/** Columns that every write changes, and that no change is about. */
+/** Columns that every write changes. They are ignored when two states are compared. */
 const OF_EVERY_WRITE: ReadonlySet<string> = new Set(["updatedAt", "version"]);
 
 /** Names of columns in which two states of a record differ. */
@@ -78,8 +79,10 @@ export function assertUnchanged(entity: EntityRef, now: Row, left: Row, columns:
 }
 
 /**
- * The id of the one record that matches, of those the caller may do this to; the id itself when that is what was asked for.
- * @throws ConfigurationError for no conditions: the only record there is would meet them
+ * The id of the only record that matches, among those that the caller may update or delete. A condition on the id alone
+ * returns that id without a query.
+ * @throws ConfigurationError for empty conditions, which could match an arbitrary record; ConflictError if several
+ * records match
  */
 export async function soleMatch(
   { scope, driver }: StepContext,

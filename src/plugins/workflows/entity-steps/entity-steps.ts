@@ -26,7 +26,7 @@ import {
 /**
  * A step that creates a record, by the rules of create. Its compensation deletes the record, unless it has been changed
  * since.
- * @param data values, or how to make them
+ * @param data values, or a function that makes them from the context
  * @example
  * createEntityStep("order", ({ input }) => ({ item: input.item }))
  * createEntityStep("create-order", "order", ({ input }) => ({ item: input.item }))
@@ -56,8 +56,9 @@ export function createEntityStep(
       const { stored } = memo as { readonly stored: Row };
       const id = stored.id as string;
       const now = await heldRecord(context, entity, id);
-      if (now === null) return; // deleted meanwhile: there is nothing left to undo
-      // Later steps may have changed it, and taken that back: only the time of the last change tells.
+      if (now === null) return; // deleted meanwhile: nothing is left to undo
+      // Later steps may have changed the record and undone their change, which leaves only another `updatedAt` and
+      // version.
       const columns = Object.keys(stored).filter((column) => column !== "updatedAt" && column !== "version");
       assertUnchanged(entity, now, stored, columns);
       const { scope, driver } = context;
@@ -74,7 +75,7 @@ async function create(context: StepContext, entity: EntityRef, data: Row): Promi
   const { scope, driver } = context;
   if (scope !== undefined) return (await scope.run({ kind: "create", entity, data })).records[0] as Row;
   const row: Row = { id: defaultIds.next(), ...data };
-  // Nothing is known of an entity by its name alone, and nearly all have timestamps.
+  // An entity that is only known by name is assumed to have timestamps, as nearly all entities do.
   if (definitionOf(entity, context)?.timestamps ?? true) {
     const now = new Date();
     row.createdAt ??= now;
@@ -83,7 +84,7 @@ async function create(context: StepContext, entity: EntityRef, data: Row): Promi
   return driver.create(entity, row);
 }
 
-/** What the step did, for its compensation. */
+/** The change of the step, for its compensation. */
 interface Memo {
   readonly before: Row;
   readonly after: Row;
@@ -93,10 +94,10 @@ interface Memo {
 }
 
 /**
- * A step that changes one record, by the rules of update; its compensation gives the changed fields their previous values
- * back, if they still are what this step wrote, and links again what it unlinked.
- * @param where conditions that one record meets, such as `{ id }`
- * @param data what to change
+ * A step that changes one record, by the rules of update. Its compensation restores the previous values of the changed
+ * fields if they have not been changed since, and restores removed links.
+ * @param where conditions that match one record, such as `{ id }`
+ * @param data the changed values
  */
 export function updateEntityStep(entity: EntityRef, where: FromContext<Where>, data: FromContext<Row>): Step;
 export function updateEntityStep(
@@ -119,7 +120,7 @@ export function updateEntityStep(...given: readonly unknown[]): Step {
       const before = id === undefined ? null : await heldRecord(context, entity, id);
       const changes = await resolved(data, context);
       const linked = before === null ? [] : await writtenPairs(context, entity, id as string, changes);
-      // Without a record the gate says what is wrong: missing, or not for this caller.
+      // If no record matched, the gate throws the right error: not found, or not allowed.
       await update(context, entity, id ?? "", changes, before);
       const after = (await context.driver.findOne(entity, { id })) as Row;
       const links = await writtenPairs(context, entity, id as string, changes);
@@ -165,10 +166,10 @@ function pick(row: Row, names: readonly string[]): Row {
 }
 
 /**
- * A step that deletes one record, by the rules of delete; its compensation creates it again with the same id, and links it
- * again. It refuses where the deletion would delete or change other records: these nothing brings back. Records with
- * passwords cannot be created again: these are kept nowhere.
- * @param where conditions that one record meets, such as `{ id }`
+ * A step that deletes one record, by the rules of delete. Its compensation creates the record again with the same id
+ * and links. The step fails if the deletion would delete or change other records, because these cannot be restored.
+ * Records with passwords cannot be created again, because passwords are not kept.
+ * @param where conditions that match one record, such as `{ id }`
  */
 export function deleteEntityStep(entity: EntityRef, where: FromContext<Where>): Step;
 export function deleteEntityStep(name: string, entity: EntityRef, where: FromContext<Where>): Step;
@@ -189,7 +190,7 @@ export function deleteEntityStep(...given: readonly unknown[]): Step {
       const links = before === null ? [] : await pairsOf(context, entity, id as string);
       if (scope !== undefined) await scope.run({ kind: "delete", entity, id: id ?? "" });
       else if (id === undefined || !(await driver.delete(entity, { id }))) throw new EntityNotFoundError();
-      // Said to those only who may delete it; the transaction takes that back.
+      // Thrown after the delete, so that only callers who may delete the record see it; the transaction rolls back.
       if (follows !== undefined)
         throw new ConflictError(
           `${entityName(entity)} ${id} cannot be deleted in a way that can be taken back: ${follows} points to it`,
@@ -204,7 +205,7 @@ export function deleteEntityStep(...given: readonly unknown[]): Step {
         throw new ConflictError(
           `${entityName(entity)} ${String(before.id)} had a password and cannot be created again`,
         );
-      // Omitted fields are not enumerable, and belong to the record all the same.
+      // Omitted fields are not enumerable, but belong to the record.
       const data = { ...before, ...Object.fromEntries((definition?.hidden ?? []).map((name) => [name, before[name]])) };
       const { scope, driver } = context;
       if (scope === undefined) await driver.create(entity, data);
@@ -214,7 +215,7 @@ export function deleteEntityStep(...given: readonly unknown[]): Step {
   });
 }
 
-/** Blind indexes and words are made anew of the values they find. */
+/** Leaves out blind indexes and search words, which are computed from the values. */
 function withoutIndexes(data: Row, columns: Readonly<Record<string, { readonly of?: string | undefined }>>): Row {
   return Object.fromEntries(Object.entries(data).filter(([name]) => columns[name]?.of === undefined));
 }

@@ -2,12 +2,15 @@ import { isKeelsonError } from "../../../entity/index.ts";
 import { InternalError, UnavailableError } from "../../../kernel/index.ts";
 import type { RetryOptions } from "../definition/step.ts";
 
-/** A try took longer than it may; its outcome is unknown. */
+/** A try exceeded its time limit; its outcome is unknown. */
 export class StepTimeoutError extends Error {
   override readonly name = "StepTimeoutError";
 }
 
-/** Whether a retry could help. A Keelson error with a 4xx status is never retried: the input or the caller's rights are wrong. */
+/**
+ * Whether a retry could help. A Keelson error with a 4xx status is not retried: the input or the caller's rights are
+ * wrong.
+ */
 export function isRetryable(error: unknown): boolean {
   return !(error instanceof ResultNotKept) && !(isKeelsonError(error) && error.status >= 400 && error.status < 500);
 }
@@ -16,10 +19,10 @@ function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
 
-/** The longest a timer can wait. */
+/** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Waits; ends early when the signal is aborted. */
+/** Waits. Ends early when the signal is aborted. */
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
@@ -33,8 +36,8 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
 }
 
 /**
- * Tries something as often as its options allow.
- * @param again whether the error of a try is worth another one
+ * Runs work until it succeeds or its tries are used up.
+ * @param again whether an error is worth another try
  */
 export async function withRetries<T>(
   { attempts = 1, delay = 100, backoff = 2 }: RetryOptions,
@@ -54,9 +57,8 @@ export async function withRetries<T>(
 }
 
 /**
- * Runs one try under a time limit. A try that is late is abandoned: its signal is aborted, and its result or rejection
- * is discarded.
- * @throws StepTimeoutError; also, without a try, when it is given up already
+ * Runs one try with a time limit. A late try is abandoned: its signal is aborted, and its result or error is discarded.
+ * @throws StepTimeoutError when the try is late, or the run has been given up
  */
 export async function withinTime<T>(
   milliseconds: number,
@@ -90,8 +92,8 @@ export async function withinTime<T>(
 }
 
 /**
- * Waits for an entry of the journal.
- * @throws RunGivenUp when it cannot be made; ResultNotKept as it is, since that is for the step to answer for
+ * Waits for a journal entry.
+ * @throws RunGivenUp when the entry cannot be written; ResultNotKept unchanged, because it is the step's failure
  */
 export async function recorded(entry: Promise<void>): Promise<void> {
   try {
@@ -102,8 +104,8 @@ export async function recorded(entry: Promise<void>): Promise<void> {
 }
 
 /**
- * The run goes on elsewhere, or later: its journal cannot be written, or belongs to another process by now. Not a failure of
- * a step: nothing is taken back.
+ * The run continues in another process, or later: its journal cannot be written, or belongs to another process by now.
+ * This is not a failure of a step, so nothing is compensated.
  */
 export class RunGivenUp extends UnavailableError {
   constructor(cause: unknown) {
@@ -111,13 +113,13 @@ export class RunGivenUp extends UnavailableError {
   }
 }
 
-/** The result of a step cannot be written down, so a process that continues the run would not know it. */
+/** The result of a step cannot be stored, so a process that continues the run would not know it. */
 export class ResultNotKept extends InternalError {}
 
-/** The outcome of a step is unknown: its process died while it ran. */
+/** The outcome of a step is unknown, because its process died while the step ran. */
 export class StepInterruptedError extends InternalError {}
 
-/** What was thrown, as an error. */
+/** A thrown value as an error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error
     ? thrown

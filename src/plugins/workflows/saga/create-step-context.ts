@@ -4,19 +4,19 @@ import { ConflictError, EntityNotFoundError } from "../../../kernel/index.ts";
 import type { StepContext } from "../definition/step.ts";
 import type { Phase, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
 
-/** One try of a step, or of a compensation. */
+/** One try of a step or a compensation. */
 export interface Try {
   readonly seq: number;
   readonly phase: Phase;
   readonly attempt: number;
   readonly signal: AbortSignal;
-  /** Collects the results so far; called when a step reads them. */
+  /** Returns the results so far; called when a step reads them. */
   results(): Readonly<Record<string, unknown>>;
   /** Aborted when the try is over. */
   readonly over: AbortSignal;
 }
 
-/** What the code of a step is given. Of what it sets, nothing counts before the try has succeeded. */
+/** The context of a step's code. Its data only takes effect when the try succeeds. */
 export function createStepContext(
   { runId, input: given, log }: SagaRuntime,
   state: SagaState,
@@ -62,8 +62,8 @@ export function createStepContext(
 }
 
 /**
- * Something that a step uses, as long as it runs: afterwards each call is refused, and a transaction it began rolls back. So
- * a step that goes on after its time is up changes nothing.
+ * Limits an object to the duration of its step: afterwards, calls are refused and open transactions roll back. A step
+ * that continues after its time limit therefore changes nothing.
  */
 function untilEnded<T extends object>(inner: T, over: AbortSignal): T {
   return new Proxy({} as T, {
@@ -91,7 +91,7 @@ function stepIsOver(): ConflictError {
   return new ConflictError("The step is over");
 }
 
-/** Work of a step, abandoned when the step is over: a transaction must not stay open for it. */
+/** Waits for work of a step. Rejects when the step ends, so that a transaction does not stay open for it. */
 async function beforeEnd(work: unknown, over: AbortSignal): Promise<unknown> {
   let refuse: () => void = () => {};
   const ended = new Promise<never>((_, reject) => {
@@ -106,8 +106,8 @@ async function beforeEnd(work: unknown, over: AbortSignal): Promise<unknown> {
 }
 
 /**
- * A copy that can be changed without changing what was copied: of lists, plain objects (records stay records), maps, sets and
- * moments. Anything else is passed as it is: functions, streams, objects of classes.
+ * A deep copy of lists, plain objects (records stay records), maps, sets and dates. Other values are not copied:
+ * functions, streams and instances of classes.
  */
 export function copyOf<T>(value: T, copies = new Map<object, unknown>()): T {
   if (typeof value !== "object" || value === null) return value;
@@ -123,7 +123,7 @@ export function copyOf<T>(value: T, copies = new Map<object, unknown>()): T {
   return copy as T;
 }
 
-/** Undefined for what is not copied. */
+/** An empty container of the same type; undefined for values that are not copied. */
 function emptyLike(value: object): object | undefined {
   if (Array.isArray(value)) return [];
   if (value instanceof Date) return new Date(value);
@@ -133,7 +133,7 @@ function emptyLike(value: object): object | undefined {
   return prototype === Object.prototype || prototype === null ? Object.create(prototype) : undefined;
 }
 
-/** By descriptor: what a record hides stays hidden, and its mark is a symbol. */
+/** Copies property descriptors, so that hidden fields of a record stay hidden and its symbol is kept. */
 function copyMembers(value: object, copy: object, copies: Map<object, unknown>): void {
   for (const name of Reflect.ownKeys(value)) {
     const member = Object.getOwnPropertyDescriptor(value, name) as PropertyDescriptor;

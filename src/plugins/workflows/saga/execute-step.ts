@@ -6,17 +6,17 @@ import { createStepContext } from "./create-step-context.ts";
 import { runStep } from "./run-step.ts";
 import { type Outcome, resultsOf, type Saga, type StepEnvironment } from "./saga-runtime.ts";
 
-/** What a step runs within. */
+/** The limits of a step. */
 export interface StepBounds {
-  /** Aborted when the steps have to be done. */
+  /** Aborted when the time for all steps is up. */
   readonly signal: AbortSignal | undefined;
-  /** The transaction that all of the workflow shares, if there is one. */
+  /** The transaction that the whole workflow shares, if any. */
   readonly within?: StepEnvironment | undefined;
 }
 
 /**
- * Executes a step, unless it is known what came of it, and notes in the state what did.
- * @returns whether the run can go on
+ * Executes a step, unless its outcome is already known, and notes the outcome in the state.
+ * @returns whether the run can continue
  * @throws RunGivenUp when the journal cannot be written
  */
 export async function executeStep(saga: Saga, seq: number, { signal, within }: StepBounds): Promise<boolean> {
@@ -33,12 +33,12 @@ export async function executeStep(saga: Saga, seq: number, { signal, within }: S
     return false;
   }
   if (signal?.aborted === true) {
-    // It is not begun, so there is nothing of it to take back; unless it was before the process died.
+    // The step has not begun, so it needs no compensation, unless it began before its process died.
     state.failure = { failedStep: step.name, error: new StepTimeoutError(`No time was left for step "${step.name}"`) };
     return false;
   }
   const hooksUntil = within && signal; // a transaction does not stay open for a hook
-  // Also when a later try says what came of it: one that ran out of time, or whose process died, may have done something.
+  // Stays true even if a later try fails cleanly: a try that timed out, or whose process died, may have had an effect.
   let isUnknown = known !== undefined;
   const unknown = (): void => {
     isUnknown = true;
@@ -62,19 +62,19 @@ export async function executeStep(saga: Saga, seq: number, { signal, within }: S
   }
 }
 
-/** Gives up on a step that a process died in: it is not known what it did, and it must not run twice. */
+/** Fails a step whose process died: its outcome is unknown, and it must not run twice. */
 export function interrupt({ definition, state }: Saga, seq: number): void {
   const name = definition.steps[seq]?.name as string;
   state.failure = { failedStep: name, error: new StepInterruptedError(`Step "${name}" was interrupted`) };
 }
 
-/** Milliseconds for a hook where no app says how long one may take. */
+/** Time limit of a hook in milliseconds, where no app sets one. */
 const HOOK_MS = 5_000;
 
 /**
- * Calls the hooks of a workflow with where its run is. A run that is taken up repeats some of these calls. Errors of
- * hooks are logged and change nothing. A hook that does not return is waited for as long as hooks of the app are.
- * @param until aborted when the run is no longer waited for
+ * Calls the hooks of a workflow. A resumed run repeats some of these calls. Errors of hooks are logged and change
+ * nothing. Hooks have the same time limit as the app's hooks.
+ * @param until aborted when the hook is no longer waited for
  */
 export async function tellHooks(
   saga: Saga,
@@ -93,7 +93,7 @@ export async function tellHooks(
   }
 }
 
-/** Waits for something until one of the signals is aborted. */
+/** Waits for work until one of the signals is aborted. */
 async function unlessAborted(signals: readonly (AbortSignal | undefined)[], work: Promise<unknown>): Promise<void> {
   const given = signals.filter((signal) => signal !== undefined);
   let end: () => void = () => {};
@@ -112,7 +112,7 @@ async function unlessAborted(signals: readonly (AbortSignal | undefined)[], work
   }
 }
 
-/** What hooks are given: they look, and do nothing in the database of the run. */
+/** The context of hooks. They observe the run, and write nothing in its transaction. */
 function observerOf({ definition, runtime, state }: Saga): StepContext {
   const { signal } = new AbortController();
   const about = {

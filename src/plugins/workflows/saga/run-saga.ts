@@ -15,9 +15,9 @@ import {
 } from "./saga-runtime.ts";
 
 /**
- * Runs a workflow from where its state says it is: the steps in order, and when one fails, the compensations of those before
- * it in reverse order, all of them, whatever becomes of each.
- * @returns how it ended; a step that failed is no exception
+ * Runs a workflow from its current state: the steps in order and, if one fails, the compensations of the previous steps
+ * in reverse order. A failed compensation does not stop the others.
+ * @returns the outcome; a failed step does not throw
  * @throws RunGivenUp when the journal cannot be written
  */
 export async function runSaga(
@@ -51,7 +51,7 @@ function resultOf({ definition, runtime, state }: Saga, status: WorkflowStatus):
   return sagaResult(definition, state, status, { runId, startedAt, endedAt: nowOf(runtime) });
 }
 
-/** Executes the steps, each on its own, until one fails. */
+/** Executes the steps, each with its own transactions, until one fails. */
 async function executeEach(saga: Saga): Promise<void> {
   const { definition, runtime } = saga;
   const signal = deadlineOf(saga);
@@ -62,15 +62,15 @@ async function executeEach(saga: Saga): Promise<void> {
 }
 
 /**
- * Takes back what was done, and what may have been done; each on its own, the last one first.
- * @returns whether all of it succeeded
+ * Compensates the steps that are done and those whose outcome is unknown, the last one first.
+ * @returns whether all compensations succeeded
  * @throws RunGivenUp when the journal cannot be written
  */
 async function compensateSteps(saga: Saga): Promise<boolean> {
   const { definition, runtime, state } = saga;
   for (const [seq, step] of [...definition.steps.entries()].reverse()) {
     if (!needsTakingBack(step, state.executed[seq])) continue;
-    // One that failed for good before a crash is not tried again.
+    // A compensation that failed for good before a crash is not repeated.
     if (state.compensated[seq] !== undefined) continue;
     await compensate(saga, seq, step);
     await runtime.reached?.("between", "compensate", step.name, runtime.runId);
@@ -102,7 +102,7 @@ async function compensate(saga: Saga, seq: number, step: Step): Promise<void> {
   }
 }
 
-/** What all steps store is one transaction; when one fails, nothing that can be rolled back has to be compensated. */
+/** Executes all steps in one transaction. When one fails, only steps that cannot be rolled back need compensation. */
 async function executeTogether(saga: Saga): Promise<void> {
   const { definition, runtime, state } = saga;
   const { steps } = definition;
@@ -110,7 +110,8 @@ async function executeTogether(saga: Saga): Promise<void> {
   if (steps.every((_, seq) => state.executed[seq]?.status === "done")) return;
   const interrupted = steps.findIndex((step, seq) => !rollsBack(step) && isSpent(step, state.executed[seq]));
   if (interrupted !== -1) return interrupt(saga, interrupted);
-  // Before the transaction: what cannot be rolled back must be known to have begun, and a database may have one writer only.
+  // Noted before the transaction: a step that cannot be rolled back must be recorded first, and a database may have a
+  // single writer.
   for (const [seq, step] of steps.entries())
     if (!rollsBack(step)) await recorded(runtime.journal.started(seq, "execute", 1));
   const before = state.data;
@@ -119,14 +120,14 @@ async function executeTogether(saga: Saga): Promise<void> {
     await runtime.transaction("caller", (within) =>
       withinTransaction(outer, async (signal) => {
         state.executed.length = 0;
-        state.failure = undefined; // the driver may have rolled back and tried again
+        state.failure = undefined; // the driver may have rolled back and retried
         state.data = before;
         for (const seq of steps.keys()) if (!(await executeStep(saga, seq, { signal, within }))) throw rollback;
       }),
     );
   } catch (error) {
     if (error instanceof RunGivenUp) throw error;
-    // It is unknown whether the transaction was committed; the journal tells the process that takes the run up.
+    // It is unknown whether the transaction was committed. The journal tells the process that resumes the run.
     if (error !== rollback && runtime.isDurable) throw new RunGivenUp(error);
     state.failure ??= { failedStep: steps.at(-1)?.name as string, error: toError(error) };
     state.data = before;
@@ -134,19 +135,21 @@ async function executeTogether(saga: Saga): Promise<void> {
   }
 }
 
-/** What is not rolled back has to be compensated, with the result it had: that was rolled back, too. */
+/**
+ * Records steps that need compensation again, with their results: their entries were rolled back with the transaction.
+ */
 async function keepOutcomes({ definition, runtime, state }: Saga): Promise<void> {
   for (const [seq, step] of definition.steps.entries()) {
     const outcome = state.executed[seq];
     if (rollsBack(step)) state.executed[seq] = undefined;
-    // Its data, too, is that of a run in which nothing was stored.
+    // Its data is reset, too, as nothing was stored.
     else if (outcome?.status === "done") state.executed[seq] = { ...outcome, data: state.data };
     const kept = state.executed[seq] ?? (rollsBack(step) ? undefined : notBegun(state.failure?.error));
     if (kept !== undefined) await recorded(runtime.journal.finished(seq, "execute", kept, undefined));
   }
 }
 
-/** Whether a step must not run again: what the others stored was rolled back, or went with the process. */
+/** Whether a step must not run again: the stored work of the other steps was rolled back, or lost with the process. */
 function isSpent({ idempotent }: Step, known: Outcome | undefined): boolean {
   return known !== undefined && (known.status !== "unknown" || idempotent !== true);
 }
@@ -160,9 +163,9 @@ function rollsBack({ atomic, transactional }: Step): boolean {
 }
 
 /**
- * Runs the steps of one transaction under a shorter time limit than the transaction's. So it is a step that fails, and
- * not the transaction, whose outcome would be unknown.
- * @param outer aborted when the steps have to be done anyway
+ * Runs the steps of one transaction with a shorter time limit than the transaction's. A step then fails, and not the
+ * transaction, whose outcome would be unknown.
+ * @param outer aborted when the time for all steps is up
  */
 async function withinTransaction<T>(
   outer: AbortSignal | undefined,
@@ -181,7 +184,7 @@ async function withinTransaction<T>(
   }
 }
 
-/** The deadline of the steps, from the start of the run, whichever process started it. */
+/** The deadline of the steps, counted from the start of the run, even in another process. */
 function deadlineOf({ definition, runtime }: Saga): AbortSignal | undefined {
   if (definition.timeout === undefined) return runtime.signal;
   const left = runtime.startedAt.getTime() + definition.timeout - nowOf(runtime).getTime();

@@ -15,9 +15,9 @@ import type { Outcome, Phase, Rights, SagaPoint, SagaRuntime, SagaState, StepEnv
 const COMPENSATION_RETRY: RetryOptions = { attempts: 5 };
 
 /**
- * Runs a step, or its compensation, with its retries, and records what came of it.
- * @throws what its last try threw; RunGivenUp when what came of it cannot be recorded, or says nothing because the app is
- *   closing
+ * Runs a step or its compensation with its retries, and records the outcome.
+ * @throws the error of the last try; RunGivenUp when the outcome cannot be recorded, or when the error only means that
+ * the app is closing
  */
 export async function runStep(runtime: SagaRuntime, state: SagaState, run: StepRun): Promise<Done> {
   const { step, phase, signal } = run;
@@ -62,13 +62,13 @@ function rightsOf({ step, phase }: StepRun): Rights {
   return phase === "compensate" || step.asSystem === true ? "system" : "caller";
 }
 
-/** What the step did and that it did it are one transaction. */
+/** Runs a step and writes its journal entry in one transaction. */
 async function tryInTransaction(runtime: SagaRuntime, state: SagaState, run: StepRun, attempt: number): Promise<Done> {
   let failure: { readonly error: unknown } | undefined;
   let done: Done | undefined;
   try {
     await runtime.transaction(rightsOf(run), async (environment) => {
-      failure = undefined; // the driver may have rolled back and tried again
+      failure = undefined; // the driver may have rolled back and retried
       try {
         done = await tryOnce(runtime, state, run, attempt, environment);
       } catch (error) {
@@ -81,7 +81,7 @@ async function tryInTransaction(runtime: SagaRuntime, state: SagaState, run: Ste
   } catch (error) {
     if (failure !== undefined) throw failure.error;
     if (error instanceof ResultNotKept) throw error;
-    // It is unknown whether the result was stored; the journal tells the process that takes the run up.
+    // It is unknown whether the result was stored. The journal tells the process that resumes the run.
     throw runtime.isDurable ? new RunGivenUp(error) : error;
   }
   await reached(runtime, "after-commit", run);
@@ -105,17 +105,17 @@ async function reached(
   if (tell !== undefined) await tell(point, phase, step.name, runId);
 }
 
-/** What a step may take when it does not say, in milliseconds. */
+/** Default time limit of a step, in milliseconds. */
 const STEP_MS = 30_000;
-/** What one in a transaction may take at most: less than the transaction itself, so that it is the step that fails. */
+/** Longest time limit of a step in a transaction: shorter than the transaction's, so that the step fails first. */
 export const ATOMIC_MS = 25_000;
 
-/** A step, or its compensation, about to run. */
+/** One run of a step or its compensation. */
 interface StepRun {
   readonly step: Step;
   readonly seq: number;
   readonly phase: Phase;
-  /** What a compensation takes back. */
+  /** The result of the step that a compensation undoes. */
   readonly result?: unknown;
   readonly memo?: unknown;
   results(): Readonly<Record<string, unknown>>;
@@ -123,16 +123,16 @@ interface StepRun {
   readonly signal: AbortSignal | undefined;
   /** Called after each try whose outcome is unknown. */
   readonly unknown?: (() => void) | undefined;
-  /** The transaction that all of the workflow shares, if there is one. The code that began it writes the journal. */
+  /** The transaction that the whole workflow shares, if any. The code that began it writes the journal. */
   readonly within?: StepEnvironment | undefined;
 }
 
-/** What a try that succeeded came to. */
+/** The outcome of a successful try. */
 type Done = Extract<Outcome, { readonly status: "done" }>;
 
 /**
- * Runs the code of a step, or of its compensation, once, within its time.
- * @throws what it throws; StepTimeoutError; RunGivenUp when this process no longer holds the run
+ * Runs the code of a step or its compensation once, within its time limit.
+ * @throws any error that the code throws; StepTimeoutError; RunGivenUp when this process no longer holds the run
  */
 async function tryOnce(
   runtime: SagaRuntime,
@@ -150,7 +150,7 @@ async function tryOnce(
       const about = { seq, phase, attempt, signal: inner, results, over: over.signal };
       const context = createStepContext(runtime, state, environment, about);
       const came = await (phase === "execute" ? step.execute(context) : step.compensate?.(context, result, memo));
-      // The result of a compensation is not used, so it may be anything.
+      // The result of a compensation is not used, so it may have any type.
       const { result: value, memo: kept } = came instanceof WithMemo ? came : { result: came, memo: undefined };
       const done = { status: "done", data: copyOf(context.data) } as const;
       return phase === "execute" ? { ...done, result: value, memo: kept } : { ...done, result: undefined };

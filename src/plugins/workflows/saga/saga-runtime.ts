@@ -8,75 +8,75 @@ import type {
   WorkflowStatus,
 } from "../definition/workflow.ts";
 
-/** Where the code of a step runs. */
+/** The environment in which the code of a step runs. */
 export interface StepEnvironment {
   readonly driver: Driver;
   readonly user: User | null;
   readonly scope: OperationScope | undefined;
-  /** Undefined outside an app. */
+  /** Undefined outside of an app. */
   readonly clients: Readonly<Record<string, EntityClient<AnyEntity>>> | undefined;
   resolve<T = unknown>(service: string): T;
 }
 
-/** A step, or what takes it back. */
+/** A step's execution or its compensation. */
 export type Phase = "execute" | "compensate";
 
 /**
- * Whose rights code has: steps have the caller's unless they say otherwise, compensations the system's, because what was done
- * must be taken back even when the caller's rights are gone.
+ * The rights of code. Steps have the caller's by default. Compensations have the system's, because they must succeed
+ * even after the caller has lost their rights.
  */
 export type Rights = "caller" | "system";
 
-/** What is known of a step, or of its compensation. */
+/** The known outcome of a step or its compensation. */
 export type Outcome =
   | {
       readonly status: "done";
       readonly result: unknown;
       readonly data: Readonly<Record<string, unknown>>;
-      /** What its compensation needs to know besides. */
+      /** Additional data for its compensation. */
       readonly memo?: unknown;
     }
   | { readonly status: "failed"; readonly error: Error }
   /** It was started, and its outcome is unknown. */
   | { readonly status: "unknown" };
 
-/** Places in a run where a process may die; see `SagaRuntime.reached`. */
+/** Points of a run at which a process may die; see `SagaRuntime.reached`. */
 export type SagaPoint = "before-start" | "started" | "after-effect" | "after-commit" | "between";
 
 /**
- * What a run records, so that another process can continue it. Every method resolves when the entry is safe, or throws.
+ * The records of a run with which another process can continue it. Methods resolve when the entry is stored, or throw.
  */
 export interface Journal {
-  /** A step is about to run; nothing of it has happened yet. */
+  /** Called before a step runs. */
   started(seq: number, phase: Phase, attempt: number): Promise<void>;
-  /** @param environment its driver's transaction is where the entry goes, with what the step did */
+  /** @param environment its driver's transaction stores the entry, together with the step's own writes */
   finished(seq: number, phase: Phase, outcome: Outcome, environment: StepEnvironment | undefined): Promise<void>;
   moved(status: WorkflowStatus, failure?: { readonly failedStep: string; readonly error: Error }): Promise<void>;
 }
 
-/** What the executor needs of the world. */
+/** The dependencies of a run. */
 export interface SagaRuntime {
   readonly runId: string;
   readonly input: unknown;
   readonly startedAt: Date;
   readonly log: Logger;
   readonly journal: Journal;
-  /** Whether another process can continue the run. If so, a step that cannot be recorded is left to that process. */
+  /** Whether another process can continue the run. If so, that process takes over a step that cannot be recorded. */
   readonly isDurable: boolean;
-  /** Once aborted, no more steps are run and finished ones are compensated. */
+  /** Once aborted, no more steps run, and completed ones are compensated. */
   readonly signal: AbortSignal | undefined;
-  /** Aborted when this process no longer holds the run: it stops, or another one has taken the run over. */
+  /** Aborted when this process no longer holds the run: it is stopping, or another process has taken over the run. */
   readonly lost: AbortSignal | undefined;
   environment(rights: Rights): StepEnvironment;
-  /** The same in a transaction. */
+  /** An environment whose driver is in a transaction. */
   transaction<T>(rights: Rights, work: (environment: StepEnvironment) => Promise<T>): Promise<T>;
-  /** Milliseconds for a hook; 0 is no limit. @default 5000 */
+  /** Time limit of a hook in milliseconds; 0 is no limit. @default 5000 */
   readonly hookMs?: number | undefined;
   /** Traces the run's steps. @default none */
   readonly tracer?: Tracer | undefined;
   /** @default the system's time */
   readonly now?: (() => Date) | undefined;
-  /** Whether the app is closing: a service that is away then says nothing about a step. @default it is not */
+  /** Whether the app is closing: an unavailable service then does not mean that a step failed. @default it is not */
   readonly isClosing?: (() => Promise<boolean>) | undefined;
   /** Called with each point that the run reaches. @default none */
   readonly reached?:
@@ -89,20 +89,20 @@ export function nowOf({ now }: SagaRuntime): Date {
   return now?.() ?? new Date();
 }
 
-/** Where a run is taken up. */
+/** The state from which a run starts or resumes. */
 export interface SagaState {
-  /** By place in the list of steps; undefined: not begun. */
+  /** By position in the list of steps; undefined for steps that have not begun. */
   readonly executed: (Outcome | undefined)[];
   readonly compensated: (Outcome | undefined)[];
   data: Record<string, unknown>;
-  /** Why it is being taken back, if it is. */
+  /** The failure for which it is being compensated, if any. */
   failure: { readonly failedStep: string; readonly error: Error } | undefined;
   /**
    * The precondition for the first change of the run's record, for steps with the caller's rights. It held when the run
    * was requested, and only the process that started the run checks it.
    */
   readonly precondition?: ScopeState["precondition"];
-  /** Notes what the answer of the request that began the run may show; absent where no request waits for it. */
+  /** Notes what the response of the request that started the run may show; undefined when no request waits for it. */
   readonly shown?: ScopeState["shown"];
 }
 
@@ -122,14 +122,14 @@ function copied(data: Readonly<Record<string, unknown>>): Record<string, unknown
   }
 }
 
-/** A run that is going on: what is to be done, with what, and how far it is. */
+/** A run in progress: its definition, its dependencies and its state. */
 export interface Saga {
   readonly definition: WorkflowDefinition;
   readonly runtime: SagaRuntime;
   readonly state: SagaState;
 }
 
-/** What the steps that are done gave, by name. */
+/** Results of completed steps, by name. */
 export function resultsOf({ steps }: WorkflowDefinition, { executed }: SagaState): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     steps.flatMap(({ name }, seq) => {
@@ -139,7 +139,7 @@ export function resultsOf({ steps }: WorkflowDefinition, { executed }: SagaState
   );
 }
 
-/** What came of the compensations, in the order in which they ran. */
+/** The outcomes of the compensations, in the order in which they ran. */
 interface TakenBack {
   readonly compensatedSteps: readonly string[];
   readonly compensationErrors: readonly CompensationFailure[];
@@ -156,14 +156,14 @@ function takenBack({ steps }: WorkflowDefinition, { compensated }: SagaState): T
   return { compensatedSteps, compensationErrors };
 }
 
-/** Which run, and when. */
+/** The id and the times of a run. */
 interface RunTimes {
   readonly runId: string;
   readonly startedAt: Date;
   readonly endedAt: Date;
 }
 
-/** How a run ended, in the form that callers receive. */
+/** The outcome of a run, in the form that callers receive. */
 export function sagaResult(
   definition: WorkflowDefinition,
   state: SagaState,
@@ -182,7 +182,7 @@ export function sagaResult(
   };
 }
 
-/** Remembers nothing: the run lives as long as its process. */
+/** Stores nothing: the run ends with its process. */
 export const memoryJournal: Journal = Object.freeze<Journal>({
   started: async () => {},
   finished: async () => {},

@@ -57,7 +57,7 @@ interface ActionButtonProps {
   readonly onDone: () => void;
 }
 
-/** An action: it runs at once when it needs nothing to be filled in, and asks first when it takes something away. */
+/** The button of an action. It opens a form when the action has fields, asks before a DELETE, and else runs at once. */
 function ActionButton({ entity, action, record, onDone }: ActionButtonProps): VNode {
   const { app, tell } = useApp();
   const [open, setOpen] = useState<"form" | "confirm" | undefined>(undefined);
@@ -128,7 +128,7 @@ function ActionButton({ entity, action, record, onDone }: ActionButtonProps): VN
   );
 }
 
-/** Sends an action's request: parameters in its address, and what its body takes as JSON. */
+/** Sends an action's request: query parameters in the address, body fields as JSON. */
 function callAction(
   app: AppDocument,
   entity: EntityDescription,
@@ -151,14 +151,14 @@ function callAction(
   });
 }
 
-/** A field of an action refers to an entity when it is that entity's key, or is named like one: `filmId`. */
+/** The entity that an action's field refers to: by its relation, or by its name (`filmId` refers to `film`). */
 export function targetOf(app: AppDocument, entity: EntityDescription, field: FieldDescription) {
   if (field.relation !== undefined) return referredBy(app, entity, field);
   const target = entityNamed(app, /^(\w+)Id$/.exec(field.name)?.[1]);
   return target?.rights.list === undefined || toWire(field, "1") === 1 ? undefined : target;
 }
 
-/** An answer that says more than that it succeeded. */
+/** Whether an answer contains more than a plain `success`. */
 function isWorthShowing(data: unknown): boolean {
   if (data === undefined || data === null) return false;
   return !(typeof data === "object" && Object.keys(data).join() === "success");

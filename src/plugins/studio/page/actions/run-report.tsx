@@ -7,7 +7,7 @@ import { useApp } from "../state/app-context.ts";
 import { useRequest } from "../state/use-request.ts";
 import { label, say } from "../words.ts";
 
-/** How a step went, or its compensation. */
+/** State of a step, or of its compensation. */
 interface StepState {
   readonly status: string;
   readonly attempt: number;
@@ -22,7 +22,7 @@ interface Step {
   readonly compensate?: StepState;
 }
 
-/** A run, as the API tells of it. */
+/** A run of a workflow, as the API returns it. */
 export interface Report {
   readonly id: string;
   readonly name: string;
@@ -36,7 +36,7 @@ export interface Report {
   readonly steps?: readonly Step[];
 }
 
-/** Statuses of runs that are over. */
+/** Statuses in which a run has ended. */
 export const ENDED: ReadonlySet<string> = new Set([
   "completed",
   "compensated",
@@ -45,7 +45,7 @@ export const ENDED: ReadonlySet<string> = new Set([
 ]);
 const EVERY_MS = 700;
 
-/** How far a run of a workflow has come; it is asked again until the run has ended. */
+/** The progress of a workflow run; polls until the run has ended. */
 export function RunReport({ id, onEnd }: { readonly id: string; readonly onEnd?: () => void }): VNode {
   const { app } = useApp();
   const report = useRequest(`run ${id}`, async (signal) => {
@@ -54,7 +54,7 @@ export function RunReport({ id, onEnd }: { readonly id: string; readonly onEnd?:
   });
   const { data, reload } = report;
   const status = data?.status;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each report begins the wait for the next one
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each report starts the wait for the next one
   useEffect(() => {
     if (status === undefined) return;
     if (ENDED.has(status)) {
@@ -103,10 +103,10 @@ export function RunReport({ id, onEnd }: { readonly id: string; readonly onEnd?:
   );
 }
 
-/** Each step, with what was done to take it back. */
+/** The steps of a run and their compensations. */
 function Steps({ steps }: { readonly steps: readonly Step[] }): VNode {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label={say("steps")}>
       <table class="diff">
         <thead>

@@ -7,17 +7,17 @@ import { say } from "../words.ts";
 import { LabelledInput } from "./input.tsx";
 import { isBrokenJson, toText, toWire } from "./widget.ts";
 
-/** What a person has written so far, by field. */
+/** The texts in the inputs of a form, by field. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** The texts of fields as they are in a record, or by default. */
+/** The texts for a record's fields; without a record, of the defaults. */
 export function textsOf(fields: readonly FieldDescription[], record?: Readonly<Record<string, unknown>>): Texts {
   return Object.fromEntries(
     fields.map((field) => [field.name, toText(field, record === undefined ? field.default : record[field.name])]),
   );
 }
 
-/** The values of the fields whose text is another one than before. */
+/** The values of the fields whose text has changed. */
 export function changesOf(fields: readonly FieldDescription[], texts: Texts, before: Texts): Record<string, unknown> {
   const changed = fields.filter(({ name }) => (texts[name] ?? "") !== (before[name] ?? ""));
   return Object.fromEntries(changed.map((field) => [field.name, toWire(field, texts[field.name] ?? "")]));
@@ -29,13 +29,13 @@ interface FormProps {
   readonly targetOf: (field: FieldDescription) => EntityDescription | undefined;
   readonly initial: Texts;
   readonly submit: string;
-  /** Sends the values of the fields that were changed. What it throws is shown at the fields. */
+  /** Sends the values of the changed fields. The messages of a thrown error are shown at the fields. */
   readonly onSubmit: (values: Readonly<Record<string, unknown>>, texts: Texts) => Promise<void>;
   readonly onCancel?: () => void;
   readonly children?: ComponentChildren;
 }
 
-/** A form of fields. It checks nothing itself: limits are in the entity, and the API says what is wrong. */
+/** A form of fields. It checks only that JSON can be parsed; all other limits are checked by the API. */
 export function Form({ fields, targetOf, initial, submit, onSubmit, onCancel, children }: FormProps): VNode {
   const [texts, setTexts] = useState(initial);
   const [error, setError] = useState<unknown>(undefined);
@@ -111,7 +111,7 @@ export function Form({ fields, targetOf, initial, submit, onSubmit, onCancel, ch
   );
 }
 
-/** Messages by field; those of nested values belong to the field that has them. */
+/** Messages by field. A message about a nested value is shown at the field that contains it. */
 function errorsOf(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError)) return {};
   const entries = Object.entries(error.errors).map(([path, message]) => [path.split(".")[0] ?? path, message] as const);

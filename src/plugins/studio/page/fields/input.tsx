@@ -5,7 +5,7 @@ import { label as labelOf, say } from "../words.ts";
 import { Picker } from "./picker.tsx";
 import { choicesOf, isBrokenJson, widgetOf } from "./widget.ts";
 
-/** What an input has besides its field. */
+/** Properties of an input. */
 export interface InputProps {
   readonly field: FieldDescription;
   /** The entity of the records that the field refers to. */
@@ -26,7 +26,7 @@ const TYPES: Readonly<Partial<Record<ReturnType<typeof widgetOf>, "password" | "
   date: "date",
 };
 
-/** The input of a field's kind. */
+/** The input for a field's kind. */
 export function Input(props: InputProps): VNode {
   const { field, target, id, text, onChange, label, describedBy, isInvalid = false, isRequired = false } = props;
   const widget = widgetOf(field);
@@ -75,7 +75,7 @@ export function Input(props: InputProps): VNode {
   return (
     <input
       {...common}
-      type={(TYPES[widget] ?? "text") as "text"} // one of these types, none of which changes what else is given
+      type={(TYPES[widget] ?? "text") as "text"} // the other types accept the same properties
       step={widget === "datetime" ? "0.001" : undefined}
       inputMode={widget === "number" || widget === "exact" ? "decimal" : undefined}
       autocomplete={widget === "password" ? "new-password" : "off"}
@@ -85,7 +85,7 @@ export function Input(props: InputProps): VNode {
   );
 }
 
-/** An input with its label, its description and what the server has against its value. */
+/** An input with its label, its description and the server's error message. */
 export function LabelledInput({
   error,
   ...props

@@ -7,24 +7,24 @@ import { fieldOf, pathOf, type Row, titleOf, useApp } from "../state/app-context
 import { useRequest } from "../state/use-request.ts";
 import { say } from "../words.ts";
 
-/** Records that a picker shows at once. */
+/** Maximum number of records that a picker shows. */
 const SHOWN = 10;
 
 interface PickerProps {
-  /** Of the records to choose from: those that the caller may read. */
+  /** Entity of the records to choose from; the picker lists the records that the caller may read. */
   readonly entity: EntityDescription;
-  /** Id of the chosen record; empty for none. */
+  /** Id of the chosen record; empty when no record is chosen. */
   readonly value: string;
   readonly onChange: (id: string) => void;
   readonly id: string;
   readonly label?: string | undefined;
   readonly describedBy?: string | undefined;
   readonly isInvalid?: boolean;
-  /** Forgets the choice at once: it is kept elsewhere. */
+  /** Clears the box after each choice, because the caller of the component keeps the choices. */
   readonly isOneOfMany?: boolean;
 }
 
-/** A box that finds related records by what is typed. */
+/** A box that finds related records by typing. */
 export function Picker({
   entity,
   value,
@@ -72,7 +72,8 @@ export function Picker({
     }
   };
   const shown = typed ?? (value === "" ? "" : (chosen.data ?? value));
-  // The title of the chosen record may come when the caller is in the box already: typing replaces it all the same.
+  // The title of the chosen record may arrive when the box already has the focus: select it, so that typing replaces
+  // it.
   useLayoutEffect(() => {
     if (!isOpen && shown !== "" && document.activeElement === box.current) box.current?.select();
   }, [shown, isOpen]);
@@ -106,8 +107,8 @@ export function Picker({
       />
       <div id={listId} role="listbox" aria-label={say("choose")} hidden={options.length === 0}>
         {options.map((record, index) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the box has the focus, and names the active option
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the box has the keys
+          // biome-ignore lint/a11y/useFocusableInteractive: the box has the focus and names the active option
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the box handles the keys
           <div
             key={String(record.id)}
             id={`${listId}-${index}`}
@@ -128,7 +129,7 @@ function selected({ title }: EntityDescription): string {
   return new URLSearchParams({ select: title === "id" ? "id" : `id,${title}` }).toString();
 }
 
-/** The records whose title, or any text, contains what was typed. */
+/** The query for the typed text: a part of the title, else any text of the record, else the id. */
 function searchFor(entity: EntityDescription, text: string): string {
   const query = new URLSearchParams(selected(entity));
   query.set("_limit", String(SHOWN));
@@ -143,7 +144,7 @@ function searchFor(entity: EntityDescription, text: string): string {
   return query.toString();
 }
 
-/** A value, once it has been the same for some milliseconds; the first one and none at once. */
+/** A value that follows after a delay in milliseconds. The first value, an empty one and undefined come at once. */
 function useDelayed(value: string | undefined, ms: number): string | undefined {
   const [late, setLate] = useState(value);
   useEffect(() => {

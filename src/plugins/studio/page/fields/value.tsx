@@ -6,7 +6,7 @@ import { linkTo } from "../state/location.ts";
 import { say } from "../words.ts";
 import { widgetOf } from "./widget.ts";
 
-/** What a value is shown as. */
+/** Shows a value. */
 export function ValueText({ field, value }: { readonly field: FieldDescription; readonly value: unknown }): VNode {
   if (value === null || value === undefined) return <span class="nothing">–</span>;
   switch (widgetOf(field)) {
@@ -30,20 +30,20 @@ export function ValueText({ field, value }: { readonly field: FieldDescription; 
   }
 }
 
-/** The same digits, in groups of three where there are five or more. */
+/** The same number, with its digits in groups of three when it has five or more. */
 export function grouped(text: string): string {
   const [whole = "", ...rest] = text.split(".");
   return /^-?\d{5,}$/.test(whole) ? [whole.replace(/\B(?=(\d{3})+$)/g, "\u202f"), ...rest].join(".") : text;
 }
 
-/** A moment in UTC, without a time when it is midnight. */
+/** A date and time in UTC; the time is left out at midnight. */
 export function shortMoment(text: string): string {
   const [day = text, time = ""] = text.split("T");
   const clock = time.replace(/(:00)?(\.\d+)?Z$/, "");
   return clock === "" || clock === "00:00" ? day : `${day} ${clock}`;
 }
 
-/** A field of a record: a reference is shown as the record that it refers to, when that came along. */
+/** A field of a record. A reference is shown as the related record when the response contains it. */
 export function FieldValue({
   entity,
   field,

@@ -1,6 +1,6 @@
 import type { FieldDescription } from "../../app-document.ts";
 
-/** How a value is shown and edited. */
+/** How a field is shown and edited. */
 export type Widget =
   | "text"
   | "long"
@@ -35,7 +35,7 @@ const BY_TYPE: Readonly<Record<string, Widget>> = {
   array: "json",
 };
 
-/** The widget of a field: by its kind, and for values without a kind by their schema. */
+/** The widget of a field: from its kind, or from its schema when it has no known kind. */
 export function widgetOf({ kind, schema, isPassword }: FieldDescription): Widget {
   if (isPassword === true) return "password";
   if (choicesOf(schema).length > 0) return "choice";
@@ -51,7 +51,7 @@ export function choicesOf(schema: FieldDescription["schema"]): readonly string[]
   return Array.isArray(schema.enum) ? schema.enum.filter((value): value is string => typeof value === "string") : [];
 }
 
-/** The field of one value in a condition: of an array, an item. */
+/** The field for one value of a condition; for an array, the field of an item. */
 export function itemOf(field: FieldDescription): FieldDescription {
   const { items } = field.schema;
   if (typeof items !== "object" || items === null) return field;
@@ -62,8 +62,8 @@ export function itemOf(field: FieldDescription): FieldDescription {
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * The value on the wire for what a person wrote. What cannot be read is sent as it is, because the API says best what is
- * wrong with it.
+ * The value to send for a text that was typed. A text that cannot be converted is sent unchanged, because the API has
+ * the best error message.
  */
 export function toWire(field: FieldDescription, text: string): unknown {
   const widget = widgetOf(field);
@@ -82,13 +82,13 @@ export function toWire(field: FieldDescription, text: string): unknown {
   }
 }
 
-/** A datetime that is written without a zone is in UTC, as the API shows it. */
+/** A datetime without a time zone is in UTC, as the API shows it. */
 function toMoment(text: string): string {
   const time = Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
   return Number.isNaN(time) ? text : new Date(time).toISOString();
 }
 
-/** JSON, or else the text itself. */
+/** The parsed JSON, or the text itself when it is not valid JSON. */
 function toJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -97,7 +97,7 @@ function toJson(text: string): unknown {
   }
 }
 
-/** Whether a text is not the JSON it should be. */
+/** Whether the text of a JSON field is not valid JSON. */
 export function isBrokenJson(field: FieldDescription, text: string): boolean {
   if (widgetOf(field) !== "json" || text === "") return false;
   try {
@@ -108,7 +108,7 @@ export function isBrokenJson(field: FieldDescription, text: string): boolean {
   }
 }
 
-/** What a person edits of a value on the wire. */
+/** The text to edit for a value from the API. */
 export function toText(field: FieldDescription, value: unknown): string {
   if (value === null || value === undefined) return "";
   switch (widgetOf(field)) {

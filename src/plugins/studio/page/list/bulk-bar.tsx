@@ -17,7 +17,7 @@ interface BulkBarProps {
   readonly onClear: () => void;
 }
 
-/** What can be done with the selected records. */
+/** The actions for the selected records. */
 export function BulkBar({ entity, ids, isDeleted, onDone, onClear }: BulkBarProps): VNode {
   const { app, tell } = useApp();
   const [open, setOpen] = useState<"update" | "delete" | undefined>(undefined);
@@ -27,7 +27,7 @@ export function BulkBar({ entity, ids, isDeleted, onDone, onClear }: BulkBarProp
   const bulkDelete = actionWith(entity, "bulkDelete");
   const single = entity.actions.filter((action) => action.onRecord && isForMany(action, isDeleted));
 
-  /** One request for each record, because the action is about one. */
+  /** Sends one request for each record, because the action takes one record. */
   const runEach = async (action: ActionDescription): Promise<void> => {
     setError(undefined);
     try {
@@ -93,7 +93,7 @@ export function BulkBar({ entity, ids, isDeleted, onDone, onClear }: BulkBarProp
   );
 }
 
-/** Actions that need nothing but the record. */
+/** Whether an action needs no input besides the record. */
 function isForMany({ role, input = [], query, runsAsync }: ActionDescription, isDeleted: boolean): boolean {
   if (role === "restore") return isDeleted;
   if (isDeleted || runsAsync || query.some(({ optional }) => !optional)) return false;
@@ -108,7 +108,7 @@ interface ChangeFieldProps {
   readonly onDone: () => void;
 }
 
-/** Gives one field of several records the same value. */
+/** Sets one field to the same value in several records. */
 function ChangeField({ entity, action, ids, onClose, onDone }: ChangeFieldProps): VNode | null {
   const { app, tell } = useApp();
   const id = useId();

@@ -10,7 +10,7 @@ interface ColumnChoiceProps {
   readonly onChange: (columns: readonly string[]) => void;
 }
 
-/** Which columns a list has. */
+/** The choice of a list's columns. */
 export function ColumnChoice({ entity, chosen, onChange }: ColumnChoiceProps): VNode {
   const toggle = (name: string): void => {
     const next = chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name];

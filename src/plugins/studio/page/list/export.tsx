@@ -15,7 +15,7 @@ interface ExportProps {
 
 const FORMATS = ["csv", "json", "ndjson"];
 
-/** Writes all records that the list's conditions find into a file. */
+/** Exports all records that match the list's conditions to a file. */
 export function ExportButton({ entity, conditions, sort }: ExportProps): VNode | null {
   const { app, tell } = useApp();
   const [isOpen, setOpen] = useState(false);
@@ -82,7 +82,7 @@ export function ExportButton({ entity, conditions, sort }: ExportProps): VNode |
   );
 }
 
-/** The whole body, with the number of bytes that have come so far. */
+/** Reads the whole body and reports the number of bytes read so far. */
 async function readAll(response: Response, onProgress: (bytes: number) => void): Promise<Blob> {
   const parts: BlobPart[] = [];
   const reader = response.body?.getReader();
@@ -97,7 +97,7 @@ async function readAll(response: Response, onProgress: (bytes: number) => void):
   return new Blob(parts, { type: response.headers.get("content-type") ?? "" });
 }
 
-/** Gives the browser a file to store. */
+/** Starts a download of a file in the browser. */
 function download(blob: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

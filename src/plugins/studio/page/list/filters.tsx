@@ -15,7 +15,7 @@ interface FiltersProps {
   readonly onChange: (change: Partial<ListState>) => void;
 }
 
-/** The conditions of a list: a field, how it is compared, and with what. They count once they are applied. */
+/** The conditions of a list: field, operator and value. They take effect when they are applied. */
 export function Filters({ entity, state, onChange }: FiltersProps): VNode {
   const { filters, isAny, where } = state;
   const { app } = useApp();
@@ -35,7 +35,7 @@ export function Filters({ entity, state, onChange }: FiltersProps): VNode {
       {draft.map((filter, index) => {
         const field = fieldAt(app, entity, filter.path);
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a condition is told by its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a condition is identified by its position
           <div key={index} class="filter">
             <select
               aria-label={say("field")}
@@ -149,7 +149,7 @@ function PathOptions({
   );
 }
 
-/** `genre.name` as people read it; a key has the name of its relation. */
+/** Readable form of a path such as `genre.name`. A key is shown with the name of its relation. */
 function pathLabel(entity: EntityDescription, path: string): string {
   return (fieldOf(entity, path)?.relation ?? path).split(".").map(label).join(" › ");
 }
@@ -158,7 +158,7 @@ function filterable({ fields, title }: EntityDescription): string | undefined {
   return fields.find(({ name, operators = [] }) => name === title && operators.length > 0)?.name;
 }
 
-/** A condition on a field, with the operator that people most often want. */
+/** A new condition on a field, with the most common operator for its kind. */
 function emptyFilter(app: AppDocument, entity: EntityDescription, path: string): Filter {
   const field = fieldAt(app, entity, path);
   const operators = field?.operators ?? [];
@@ -178,7 +178,7 @@ function withOperator(filter: Filter, operator: Operator, field: FieldDescriptio
 
 const TRUTH: FieldDescription = { name: "null", kind: "bool", schema: { type: "boolean" }, optional: false };
 
-/** What the value of a condition is: of the field's kind, yes and no, or text: a part of a value, or a list of values. */
+/** The field for the value of a condition: of the field's kind, a boolean, or text (a part of a value, or a list). */
 function valueField(field: FieldDescription, operator: Operator): FieldDescription {
   switch (operandOf(operator)) {
     case "truth":
@@ -202,7 +202,7 @@ function targetAt(app: AppDocument, entity: EntityDescription, path: string, fie
   return target && referredBy(app, target, field);
 }
 
-/** A datetime in a condition is in UTC, as everywhere on the page. */
+/** A datetime in a condition is in UTC, as on the rest of the page. */
 function sentValue(field: FieldDescription, operator: Operator, value: string): string {
   const isMoment = widgetOf(valueField(field, operator)) === "datetime";
   return isMoment && value !== "" && !/Z$/i.test(value)

@@ -5,39 +5,39 @@ import { entityNamed, fieldOf, referredBy } from "../state/app-context.ts";
 
 /** A condition of a list. */
 export interface Filter {
-  /** A field, or one of a related record after a dot: `genre.name`. */
+  /** A field, or a field of a related record after a dot: `genre.name`. */
   readonly path: string;
   readonly operator: Operator;
   readonly value: string;
 }
 
-/** What a list shows, as the link to it says. */
+/** The state of a list, as stored in its link. */
 export interface ListState {
   readonly filters: readonly Filter[];
-  /** Whether one of the filters is enough. */
+  /** Whether a record must match only one of the filters. */
   readonly isAny: boolean;
   readonly q: string;
-  /** `_sort` of the API, such as `-stars`; empty for the API's own order. */
+  /** `_sort` of the API, such as `-stars`; empty for the API's default order. */
   readonly sort: string;
   readonly columns: readonly string[];
   readonly limit: number;
-  /** Cursor of the page; undefined for the first. */
+  /** Cursor of the page; undefined for the first page. */
   readonly after: string | undefined;
   readonly isDeleted: boolean;
   /** Conditions as JSON, from a link that was written by hand. */
   readonly where: string | undefined;
 }
 
-/** Where the column choice is in a link; the other parameters are the API's own. */
+/** Parameter for the columns in a link. Except for this and `MATCH`, the parameters are those of the API. */
 const COLUMNS = "columns";
 const MATCH = "_match";
 const SUFFIX = new RegExp(`^(.*)_(${SUFFIXES.join("|")})$`);
 const OWN = new Set(["q", "_sort", "_limit", "_after", "_deleted", "_where", COLUMNS, MATCH]);
 const MOST_COLUMNS = 6;
-/** Of them, those that refer to other records. */
+/** Maximum number of default columns that refer to other records. */
 const MOST_KEYS = 2;
 
-/** Fields of one name, also of related records. */
+/** The field at a path, also of a related record. */
 export function fieldAt(app: AppDocument, entity: EntityDescription, path: string): FieldDescription | undefined {
   const [first = "", second] = path.split(".");
   if (second === undefined) return fieldOf(entity, first);
@@ -46,7 +46,7 @@ export function fieldAt(app: AppDocument, entity: EntityDescription, path: strin
   return target && fieldOf(target, second);
 }
 
-/** Reads the parameters of a link. Those that name no field are left out. */
+/** Reads the parameters of a link. Parameters that name no field are left out. */
 export function readList(app: AppDocument, entity: EntityDescription, search: URLSearchParams): ListState {
   const filters = [...search]
     .filter(([name]) => !OWN.has(name))
@@ -75,7 +75,7 @@ export function readList(app: AppDocument, entity: EntityDescription, search: UR
   };
 }
 
-/** The parameters of the link to a list; what is as usual is left out. */
+/** The parameters of the link to a list; defaults are left out. */
 export function writeList(app: AppDocument, entity: EntityDescription, state: ListState): URLSearchParams {
   const search = withoutFilters(state);
   for (const { path, operator, value } of state.filters) if (value !== "") search.append(nameOf(path, operator), value);
@@ -88,7 +88,7 @@ export function writeList(app: AppDocument, entity: EntityDescription, state: Li
   return search;
 }
 
-/** The conditions of a list as the API takes them: for the list itself, its count, its chart and its export. */
+/** The conditions of a list as API parameters: for the list, its count, its chart and its export. */
 export function conditionsOf(app: AppDocument, entity: EntityDescription, state: ListState): URLSearchParams {
   const search = withoutFilters(state);
   const filters = state.filters.filter(({ value }) => value !== "");
@@ -112,7 +112,7 @@ function nameOf(path: string, operator: Operator): string {
   return operator === "eq" ? path : `${path}_${operator}`;
 }
 
-/** A filter as JSON, for conditions of which one is enough. */
+/** A filter as JSON, for conditions of which one must match. */
 function whereOf(app: AppDocument, entity: EntityDescription, { path, operator, value }: Filter): object {
   const field = fieldAt(app, entity, path);
   const wire = (text: string): unknown =>
@@ -123,7 +123,7 @@ function whereOf(app: AppDocument, entity: EntityDescription, { path, operator, 
   return path.split(".").reduceRight<object>((inner, name) => ({ [name]: inner }), { [operator]: given });
 }
 
-/** The query of a page: only the columns, with the titles of what they refer to, and no count. */
+/** The query of a page: only the columns, with the titles of related records, and without a count. */
 export function pageQuery(app: AppDocument, entity: EntityDescription, state: ListState): URLSearchParams {
   const query = conditionsOf(app, entity, state);
   const { include, select } = shapeOf(app, entity, state.columns);
@@ -136,7 +136,7 @@ export function pageQuery(app: AppDocument, entity: EntityDescription, state: Li
   return query;
 }
 
-/** What a page asks for: some fields, and of related records their title. */
+/** The `select` and `include` of a query: the given fields, and the titles of the related records. */
 export function shapeOf(app: AppDocument, entity: EntityDescription, names: readonly string[]) {
   const include: Record<string, { readonly select: readonly string[] }> = {};
   for (const name of names) {
@@ -153,7 +153,7 @@ function isShown(field: FieldDescription | undefined): field is FieldDescription
   return field?.read !== undefined;
 }
 
-/** The columns that a list has before any are chosen: what names a record, and short values. */
+/** The default columns of a list: the title, and fields with short values. */
 export function usualColumns(entity: EntityDescription): readonly string[] {
   const kept = new Set(["id", "createdAt", "updatedAt", "version", entity.deletedAt, entity.title]);
   const short = entity.fields.filter(
@@ -167,12 +167,12 @@ export function usualColumns(entity: EntityDescription): readonly string[] {
   ];
 }
 
-/** All fields that a column can show. */
+/** All fields that can be columns. */
 export function possibleColumns({ fields }: EntityDescription): readonly FieldDescription[] {
   return fields.filter(isShown);
 }
 
-/** The paths of conditions: the entity's fields, and those of the records that they refer to. */
+/** The fields that conditions can use: of the entity and of its related records. */
 export function filterPaths(app: AppDocument, entity: EntityDescription): readonly string[] {
   const ofEntity = ({ fields }: EntityDescription): string[] =>
     fields.filter(({ operators = [] }) => operators.length > 0).map(({ name }) => name);

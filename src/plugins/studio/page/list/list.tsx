@@ -16,10 +16,10 @@ import { Filters } from "./filters.tsx";
 import { conditionsOf, type ListState, pageQuery, readList, writeList } from "./list-query.ts";
 import { Table } from "./table.tsx";
 
-/** Cursors of the pages before the one that is shown, by what the list shows: a cursor only leads forward. */
+/** Cursors of the previous pages, by the state of the list: the API's cursors only lead forward. */
 const trails = new Map<string, readonly (string | undefined)[]>();
 
-/** The records of an entity. */
+/** The list of an entity's records. */
 export function List({ entity }: { readonly entity: EntityDescription }): VNode {
   const { app } = useApp();
   const { search } = usePlace();
@@ -98,7 +98,7 @@ export function List({ entity }: { readonly entity: EntityDescription }): VNode 
   );
 }
 
-/** What can be done with the whole list. */
+/** The actions for the whole list. */
 function Tools({
   entity,
   state,
@@ -133,7 +133,7 @@ function Tools({
   );
 }
 
-/** A box that searches all texts. `/` goes there. */
+/** A box that searches all texts. The key `/` moves the focus to it. */
 function Search({ text, onSearch }: { readonly text: string; readonly onSearch: (text: string) => void }): VNode {
   const box = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(text);
@@ -152,7 +152,7 @@ function Search({ text, onSearch }: { readonly text: string; readonly onSearch: 
     onSearch(typed);
   };
   return (
-    // biome-ignore lint/a11y/useSemanticElements: the form is what is submitted
+    // biome-ignore lint/a11y/useSemanticElements: the form is the element that is submitted
     <form role="search" class="search" onSubmit={submit}>
       <input
         ref={box}
@@ -182,7 +182,7 @@ interface PagesProps {
 
 const SIZES = [10, 20, 50, 100];
 
-/** The way to other pages, by cursor. How many records there are is only counted on request. */
+/** Links to the next and previous page, by cursor. The records are only counted on request. */
 function Pages({ entity, state, next, shown, onShow }: PagesProps): VNode {
   const { app } = useApp();
   const conditions = conditionsOf(app, entity, state).toString();

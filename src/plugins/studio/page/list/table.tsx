@@ -11,16 +11,16 @@ interface TableProps {
   readonly entity: EntityDescription;
   readonly rows: readonly Row[];
   readonly columns: readonly string[];
-  /** `_sort` of the API. Without `onSort` the headers are plain. */
+  /** `_sort` of the API. Without `onSort` the headers cannot be clicked. */
   readonly sort?: string;
   readonly onSort?: (sort: string) => void;
-  /** Ids of the selected rows. Without it there are no boxes. */
+  /** Ids of the selected rows. Without it the table has no checkboxes. */
   readonly selected?: ReadonlySet<string>;
   readonly onSelect?: (ids: ReadonlySet<string>) => void;
   readonly isDeleted?: boolean;
 }
 
-/** Records as rows; as cards on narrow screens. */
+/** Records as rows, or as cards on narrow screens. */
 export function Table({ entity, rows, columns, sort = "", onSort, selected, onSelect, isDeleted }: TableProps): VNode {
   const fields = columns.flatMap((name) => fieldOf(entity, name) ?? []);
   const ids = rows.map(({ id }) => String(id));
@@ -30,7 +30,7 @@ export function Table({ entity, rows, columns, sort = "", onSort, selected, onSe
     onSelect?.(next);
   };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label={plural(entity)}>
       <table class="records">
         <thead>
@@ -98,7 +98,7 @@ interface HeaderProps {
   readonly onSort: ((sort: string) => void) | undefined;
 }
 
-/** A column's header: it sorts by the column, and the other way round when it does already. */
+/** The header of a column. A click sorts by the column; another click reverses the order. */
 function Header({ field, sort, onSort }: HeaderProps): VNode {
   const { name } = field;
   const text = label(field.relation ?? name);

@@ -11,7 +11,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A window over the page: it holds the focus until it is closed. */
+/** A modal window. It keeps the focus until it is closed. */
 export function Dialog({ title, onClose, isWide = false, children }: DialogProps): VNode {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -41,7 +41,7 @@ interface ConfirmProps {
   readonly onConfirm: () => Promise<void>;
 }
 
-/** Asks before something is done. */
+/** Asks for confirmation. */
 export function Confirm({ title, text, submit, onClose, onConfirm }: ConfirmProps): VNode {
   const [error, setError] = useState<string | undefined>(undefined);
   const confirm = async (): Promise<void> => {

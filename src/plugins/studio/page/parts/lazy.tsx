@@ -4,7 +4,7 @@ import { useRequest } from "../state/use-request.ts";
 import { Failure, Loading } from "./status.tsx";
 
 interface LazyProps<P> {
-  /** Of the component, for as long as the page is open. */
+  /** Name of the component, unique on the page. */
   readonly name: string;
   readonly load: () => Promise<ComponentType<P>>;
   readonly props: P;

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { messageOf } from "../state/api.ts";
 import { say } from "../words.ts";
 
-/** Says that something has not come yet. */
+/** Shows that data is being loaded. */
 export function Loading(): VNode {
   return (
     <p class="loading" role="status">
@@ -15,11 +15,11 @@ export function Loading(): VNode {
 interface FailureProps {
   readonly error: unknown;
   readonly onRetry?: () => void;
-  /** Heading of a screen that shows nothing else. */
+  /** Heading, for a screen that shows only the error. */
   readonly title?: string;
 }
 
-/** Says that something went wrong, and offers another try. */
+/** Shows an error, with a button to try again. */
 export function Failure({ error, onRetry, title }: FailureProps): VNode {
   return (
     <>

@@ -13,12 +13,12 @@ import { label, say } from "../words.ts";
 import { type LoadedRecord, loadRecord } from "./load-record.ts";
 import { Merge } from "./merge.tsx";
 
-/** The fields that the caller may write. Others are shown with the record, and cannot be changed. */
+/** The fields that the caller may write. The other fields are only shown with the record. */
 function writableFields(entity: EntityDescription): readonly FieldDescription[] {
   return entity.fields.filter(({ write }) => write !== undefined);
 }
 
-/** A form for a new record. A link may give some of its values. */
+/** A form for a new record. A link can set some of its values. */
 export function Create({ entity }: { readonly entity: EntityDescription }): VNode {
   const { app, tell } = useApp();
   const { search } = usePlace();
@@ -73,7 +73,7 @@ interface ManyPickerProps {
   readonly onChange: (rows: readonly Row[]) => void;
 }
 
-/** Several related records of a record that is not stored yet. */
+/** Chooses several related records for a record that is not stored yet. */
 function ManyPicker({ name, target, rows, onChange }: ManyPickerProps): VNode | null {
   const { app } = useApp();
   if (target?.rights.list === undefined) return null;
@@ -105,13 +105,13 @@ function ManyPicker({ name, target, rows, onChange }: ManyPickerProps): VNode | 
   );
 }
 
-/** A change that was refused because the record is another one by now. */
+/** A change that was refused because the record has been changed in the meantime. */
 interface Conflict {
   readonly texts: Texts;
   readonly now: LoadedRecord;
 }
 
-/** A form for a record that is there. It sends what was changed, for the version that was read. */
+/** A form for a stored record. It sends the changed fields, with the version that was read. */
 export function Edit({ entity, id }: { readonly entity: EntityDescription; readonly id: string }): VNode {
   const { app, tell } = useApp();
   const loaded = useRequest(`edit ${entity.name} ${id}`, (signal) => loadRecord(app, entity, id, { signal }));

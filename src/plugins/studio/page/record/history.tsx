@@ -8,7 +8,7 @@ import { pathOf, type Row, useApp } from "../state/app-context.ts";
 import { useRequest } from "../state/use-request.ts";
 import { label, say } from "../words.ts";
 
-/** A change, as the audit log has it. */
+/** An entry of the audit log. */
 interface Entry extends Row {
   readonly id: string;
   readonly at: string;
@@ -24,13 +24,13 @@ interface Entry extends Row {
 const SHOWN = 50;
 
 interface HistoryProps {
-  /** Of the entries, which the caller may list. */
+  /** Entity of the audit entries, which the caller may list. */
   readonly audit: EntityDescription;
   readonly entity: EntityDescription;
   readonly id: string;
 }
 
-/** Who changed what in a record, the last change first: the values before and after. */
+/** The changes of a record, the newest first: the user, and the values before and after. */
 export function History({ audit, entity, id }: HistoryProps): VNode {
   const { app } = useApp();
   const entries = useRequest(`history ${entity.name} ${id}`, async (signal) => {
@@ -79,7 +79,7 @@ export function History({ audit, entity, id }: HistoryProps): VNode {
   );
 }
 
-/** A value of an entry; protected values are not in it. */
+/** A value of an entry. Entries do not contain protected values. */
 function textOf(values: Row | null, name: string): string {
   const value = values?.[name];
   if (value === undefined || value === null) return "–";

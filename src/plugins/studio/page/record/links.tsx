@@ -10,7 +10,7 @@ import { linkTo } from "../state/location.ts";
 import { useRequest } from "../state/use-request.ts";
 import { label, say } from "../words.ts";
 
-/** Linked records that are shown. */
+/** Maximum number of linked records that are shown. */
 const SHOWN = 200;
 
 interface LinksProps {
@@ -20,7 +20,7 @@ interface LinksProps {
   readonly onChange: () => void;
 }
 
-/** The records of a many-to-many relation: each can be taken away, and others added, one request for each. */
+/** The records of a many-to-many relation. Each is added or removed with its own request. */
 export function Links({ entity, relation, record, onChange }: LinksProps): VNode {
   const { app, tell } = useApp();
   const id = useId();

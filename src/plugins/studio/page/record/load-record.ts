@@ -3,7 +3,7 @@ import { shapeOf } from "../list/list-query.ts";
 import { call } from "../state/api.ts";
 import { pathOf, type Row } from "../state/app-context.ts";
 
-/** A record, and what tells its state from others. */
+/** A record with its version. */
 export interface LoadedRecord {
   readonly record: Row;
   /** For `If-Match`; undefined for records without versions. */
@@ -12,7 +12,7 @@ export interface LoadedRecord {
   readonly missing: Readonly<Record<string, string>>;
 }
 
-/** Reads a record with the titles of what it refers to, and with what other services know of it. */
+/** Reads a record with the titles of related records, and with the data of other services. */
 export async function loadRecord(
   app: AppDocument,
   entity: EntityDescription,
@@ -34,7 +34,7 @@ export async function loadRecord(
   };
 }
 
-/** `subscription;timeout, invoice;unavailable` by relation. */
+/** Parses `subscription;timeout, invoice;unavailable` into reasons by relation. */
 function missingOf(header: string): Readonly<Record<string, string>> {
   const parts = header.split(",").map((part) => part.trim().split(";"));
   return Object.fromEntries(parts.filter(([name]) => name !== "").map(([name, reason = ""]) => [name, reason]));

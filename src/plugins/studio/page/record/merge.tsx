@@ -9,17 +9,17 @@ import { label, say } from "../words.ts";
 
 interface MergeProps {
   readonly fields: readonly FieldDescription[];
-  /** As it was when the form was opened. */
+  /** The record when the form was opened. */
   readonly before: Texts;
-  /** As the caller wants it. */
+  /** The record with the caller's changes. */
   readonly mine: Texts;
-  /** As it is stored by now. */
+  /** The record as it is stored now. */
   readonly now: Texts;
   readonly onClose: () => void;
   readonly onSave: (merged: Texts) => Promise<void>;
 }
 
-/** Two changes of one record side by side: for each field, one of the two values is kept. */
+/** Two changes of one record side by side: the caller chooses one of two values for each field. */
 export function Merge({ fields, before, mine, now, onClose, onSave }: MergeProps): VNode {
   const touched = fields.filter(({ name }) => mine[name] !== before[name] || now[name] !== before[name]);
   const isMine = ({ name }: FieldDescription): boolean => mine[name] !== before[name];

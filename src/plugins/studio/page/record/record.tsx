@@ -16,13 +16,13 @@ import { Links } from "./links.tsx";
 import { type LoadedRecord, loadRecord } from "./load-record.ts";
 import { Related } from "./related.tsx";
 
-/** Name of the entity with the changes of all records. */
+/** Name of the entity with the audit entries of all records. */
 const AUDIT = "auditEntry";
 
-/** The tab with the changes of one record. */
+/** The tab with the history of the record. */
 const HISTORY = "!history";
 
-/** One record: its fields, what belongs to it, what can be done with it, and its history. */
+/** One record: its fields, related records, actions and history. */
 export function Record({ entity, id }: { readonly entity: EntityDescription; readonly id: string }): VNode {
   const { app, tell } = useApp();
   const { search } = usePlace();
@@ -49,7 +49,7 @@ export function Record({ entity, id }: { readonly entity: EntityDescription; rea
     tell(say("deleted"));
     goTo(linkTo([entity.path]));
   };
-  /** A record is found under another address once it is deleted, or restored. */
+  /** The address of a record changes when it is deleted or restored. */
   const onAction = (): void => {
     loadRecord(app, entity, id, { isDeleted: entity.deletedAt !== undefined }).then(
       (now) => {
@@ -142,7 +142,7 @@ function RelationTab(props: RelationTabProps): VNode {
   return props.relation.type === "manyToMany" ? <Links {...props} /> : <Related {...props} />;
 }
 
-/** All fields that the caller may read, and the records of other services. */
+/** All fields that the caller may read, and the data of other services. */
 function Details({ entity, loaded }: { readonly entity: EntityDescription; readonly loaded: LoadedRecord }): VNode {
   const { record, missing } = loaded;
   const remote = entity.relations.filter((relation) => relation.remote);

@@ -10,7 +10,7 @@ import { linkTo } from "../state/location.ts";
 import { useRequest } from "../state/use-request.ts";
 import { say } from "../words.ts";
 
-/** Related records that a tab shows; the link leads to all of them. */
+/** Maximum number of related records in a tab; the link leads to all of them. */
 const SHOWN = 20;
 
 interface RelatedProps {
@@ -19,7 +19,7 @@ interface RelatedProps {
   readonly record: Row;
 }
 
-/** The records that refer to this one, found by their key under their own rules. */
+/** The records that refer to this one by their foreign key. Their own access rules apply. */
 export function Related({ relation, record }: RelatedProps): VNode {
   const { app } = useApp();
   const { foreignKey = "" } = relation;

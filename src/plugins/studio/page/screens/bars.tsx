@@ -5,15 +5,15 @@ import type { Bar } from "./chart-data.ts";
 
 const HEIGHT = 150;
 const WIDTH = 480;
-/** Room for the numbers. */
+/** Height above the bars for the numbers. */
 const ABOVE = 18;
 const BELOW = 24;
-/** Names below the bars that can be read side by side. */
+/** Maximum number of names below the bars that remain readable. */
 const MOST_NAMES = 6;
-/** Bars that have room for their number. */
+/** Maximum number of bars that show their number. */
 const MOST_NUMBERS = 12;
 
-/** Bars side by side, and the same numbers as a table. */
+/** A bar chart, and the same numbers as a table. */
 export function Bars({ bars, title }: { readonly bars: readonly Bar[]; readonly title: string }): VNode {
   if (bars.length === 0) return <p class="empty">{say("empty")}</p>;
   const most = Math.max(...bars.map(({ value }) => value), 0) || 1;
@@ -60,7 +60,7 @@ export function Bars({ bars, title }: { readonly bars: readonly Bar[]; readonly 
   );
 }
 
-/** Names at the edges stay inside. */
+/** Keeps the first and the last name inside the chart. */
 function anchorOf(index: number, count: number, step: number): "start" | "middle" | "end" {
   if (step > 60) return "middle";
   if (index === 0) return "start";

@@ -7,16 +7,16 @@ import { label, say } from "../words.ts";
 /** One bar. */
 export interface Bar {
   readonly name: string;
-  /** As the API says it: sums of decimals are exact text. */
+  /** The number as the API returns it: sums of decimals are exact texts. */
   readonly text: string;
   readonly value: number;
 }
 
-/** Groups that a chart shows; there may be more. */
+/** Maximum number of groups that a chart shows; there may be more. */
 const MOST_BARS = 60;
 const BUCKET = /^(\w+)\((\w+)\)$/;
 
-/** The groups and what was computed of each, in the order of time, or the largest first. */
+/** The groups with their computed numbers: by time, or the largest number first. */
 export async function loadBars(
   app: AppDocument,
   entity: EntityDescription,
@@ -55,7 +55,7 @@ export async function loadBars(
   return isTime ? bars.reverse() : bars;
 }
 
-/** The start of a part of the calendar, as short as it can be; a missing value is a group, too. */
+/** Short name of a group: a period by its start; records without a value form a group, too. */
 function nameOf(group: string, key: unknown): string {
   if (key === null || key === undefined) return say("none");
   const [, bucket = ""] = BUCKET.exec(group) ?? [];
@@ -65,7 +65,7 @@ function nameOf(group: string, key: unknown): string {
   return bucket === "hour" ? text.slice(0, 16).replace("T", " ") : bucket === "" ? text : text.slice(0, 10);
 }
 
-/** Titles of the records that a group refers to. */
+/** Titles of the related records by which a group is formed. */
 async function titlesOf(
   app: AppDocument,
   entity: EntityDescription,
@@ -83,7 +83,7 @@ async function titlesOf(
   return new Map(data.map((row) => [String(row.id), String(row[target.title] ?? row.id)]));
 }
 
-/** What records can be grouped by: short values, keys, and parts of the calendar. */
+/** Groups for a chart: fields with short values, keys, and calendar periods of dates. */
 export function groupsOf(entity: EntityDescription): readonly string[] {
   return entity.fields.flatMap((field) => {
     if (!isComputable(field) || field.name === "id") return [];
@@ -94,7 +94,7 @@ export function groupsOf(entity: EntityDescription): readonly string[] {
   });
 }
 
-/** What can be computed: how many, and sums and averages of numbers. */
+/** Measures for a chart: the count, and sums and averages of numbers. */
 export function measuresOf(entity: EntityDescription): readonly string[] {
   const numbers = entity.fields.filter(
     (field) => isComputable(field) && field.name !== "version" && ["number", "exact"].includes(widgetOf(field)),
@@ -106,7 +106,7 @@ function isComputable({ read, operators = [] }: FieldDescription): boolean {
   return read === "all" && operators.includes("eq");
 }
 
-/** `month(createdAt)` and `sum=total` as people read them. */
+/** Readable form of a group or measure, such as `month(createdAt)` or `sum=total`. */
 export function chartLabel(entity: EntityDescription, text: string): string {
   const [, bucket, inner] = BUCKET.exec(text) ?? [];
   const relation = fieldOf(entity, text)?.relation;

@@ -10,7 +10,7 @@ import { say } from "../words.ts";
 import { Bars } from "./bars.tsx";
 import { chartLabel, groupsOf, loadBars, measuresOf } from "./chart-data.ts";
 
-/** Counts and sums of the records that a list's conditions find, by group. */
+/** Counts and sums, by group, of the records that match the list's conditions. */
 export function ChartScreen({ entity }: { readonly entity: EntityDescription }): VNode {
   const { app } = useApp();
   const { search } = usePlace();
@@ -100,7 +100,7 @@ function Chart({ entity, group, measure, conditions, title }: ChartProps): VNode
   return <Bars bars={bars.data} title={title} />;
 }
 
-/** A chart of the first page, as code describes it. */
+/** A chart of the first page, as configured in code. */
 export function DashboardChart({ chart }: { readonly chart: ChartDescription }): VNode | null {
   const { app } = useApp();
   const entity = entityNamed(app, chart.entity);

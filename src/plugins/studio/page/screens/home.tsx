@@ -5,7 +5,7 @@ import { plural, useApp } from "../state/app-context.ts";
 import { linkTo } from "../state/location.ts";
 import { label, say } from "../words.ts";
 
-/** The first page: the entities, and the charts that code describes. It counts nothing. */
+/** The first page: the entities, and the charts configured in code. It counts no records. */
 export function Home(): VNode {
   const { app } = useApp();
   const listed = app.entities.filter(({ rights }) => rights.list !== undefined);

@@ -1,4 +1,4 @@
-/** Rows that a person gives: a file, or a text without a name. */
+/** Rows to import: a file, or a text without a name. */
 export interface Source {
   readonly name: string;
   readonly content: Blob | string;
@@ -11,7 +11,7 @@ const BY_ENDING: Readonly<Record<string, string>> = {
   jsonl: "application/x-ndjson",
 };
 
-/** The media type of rows: by the ending of the file's name, or by how the text begins. */
+/** The media type of the rows: from the file name's extension, or else from the first character. */
 export function typeOf({ name, content }: Source): string {
   const known = BY_ENDING[name.slice(name.lastIndexOf(".") + 1).toLowerCase()];
   if (known !== undefined) return known;

@@ -9,7 +9,7 @@ import { linkTo } from "../state/location.ts";
 import { label, say } from "../words.ts";
 import { type Source, typeOf } from "./import-source.ts";
 
-/** What became of the rows. */
+/** Result of an import. */
 interface Result {
   readonly created: number;
   readonly updated: number;
@@ -17,7 +17,7 @@ interface Result {
   readonly failedCount?: number;
 }
 
-/** Rows from a file or from a text: checked first, with what the API has against each row, then stored. */
+/** Imports rows from a file or a text. They can be checked first: the API's messages are shown for each row. */
 export function ImportScreen({ entity }: { readonly entity: EntityDescription }): VNode {
   const { app, tell } = useApp();
   const id = useId();

@@ -30,7 +30,7 @@ interface Progress {
   readonly complete: boolean;
 }
 
-/** The keys of encrypted fields: which values have which key, and giving all of them the first one. */
+/** The keys of encrypted fields: the number of values per key, and the rotation of all values to the first key. */
 export function Keys({ path }: { readonly path: string }): VNode {
   const { tell } = useApp();
   const [progress, setProgress] = useState<Progress | undefined>(undefined);
@@ -42,7 +42,7 @@ export function Keys({ path }: { readonly path: string }): VNode {
   const most = wantsAll ? Number.POSITIVE_INFINITY : FIRST;
   const counted = useRequest(`keys ${wantsAll}`, (signal) => countValues(path, most, signal));
 
-  /** Some records with each request, until all are done; what was done stays when it is stopped. */
+  /** Re-encrypts some records with each request, until all are done. When it is stopped, finished records stay done. */
   const rotate = async (): Promise<void> => {
     setAsking(false);
     setRunning(true);
@@ -135,10 +135,10 @@ function withoutComplete(progress: Progress | undefined): object {
   return rest;
 }
 
-/** Requests that count values before the caller has asked for all of them. */
+/** Maximum number of requests for the first count; the caller can ask for a complete count. */
 const FIRST = 5;
 
-/** @param most requests; `next` is there when they were too few for all records */
+/** @param most number of requests; the result has `next` when this was not enough for all records */
 async function countValues(path: string, most: number, signal: AbortSignal): Promise<Counted> {
   let { data } = await call<Counted>(path, { signal });
   const { ids } = data;
@@ -162,7 +162,7 @@ function isSame(one: Usage, other: Usage): boolean {
 function UsageTable({ usages, ids }: Omit<Counted, "next">): VNode {
   if (usages.length === 0) return <p class="empty">{say("noValues")}</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label={say("values")}>
       <table class="diff">
         <thead>

@@ -12,7 +12,7 @@ interface LoginProps {
   readonly onLogin: () => void;
 }
 
-/** Two ways in: the app's own login, and a token. */
+/** The login: with the app's own login form, or with a token. */
 export function Login({ form, onLogin }: LoginProps): VNode {
   const id = useId();
   const [token, setToken] = useState("");

@@ -11,7 +11,7 @@ import { Runs } from "./runs.tsx";
 import { Services } from "./services.tsx";
 import { ViewAs } from "./view-as.tsx";
 
-/** How the app is, what was deleted, runs of workflows; for administrators keys, services, and the view as another user. */
+/** Health, deleted records and workflow runs; for administrators also keys, services and viewing as another user. */
 export function Operations(): VNode {
   const { app } = useApp();
   const deleted = app.entities.filter(({ deletedAt }) => deletedAt !== undefined);

@@ -8,7 +8,7 @@ import { label, say } from "../words.ts";
 
 const VERBS = ["list", "create", "update", "delete"] as const satisfies readonly (keyof Rights)[];
 
-/** What the caller may do with each entity, and what a visitor may: the description of the app, loaded without a token. */
+/** The rights of the caller and of a visitor for each entity. The latter come from the description without a token. */
 export function RightsScreen({ loadAsVisitor }: { readonly loadAsVisitor: () => Promise<AppDocument> }): VNode {
   const { app } = useApp();
   const visitor = useRequest("visitor", loadAsVisitor);
@@ -22,7 +22,7 @@ export function RightsScreen({ loadAsVisitor }: { readonly loadAsVisitor: () => 
     <>
       <h1>{say("rights")}</h1>
       <p>{say("rightsHint")}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <section class="scroll" tabIndex={0} aria-label={say("rights")}>
         <table class="diff matrix">
           <thead>

@@ -21,7 +21,7 @@ const STATUSES = [
 ];
 const PAGE = 20;
 
-/** Runs of workflows: the caller's own, and for administrators all of them. */
+/** Workflow runs: the caller's own; for administrators all runs. */
 export function Runs({ path }: { readonly path: string }): VNode {
   const { app } = useApp();
   const id = useId();
@@ -116,7 +116,7 @@ interface RunTableProps {
 
 function RunTable({ list, isAdmin, onShow }: RunTableProps): VNode {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label={label("list")}>
       <table class="diff">
         <thead>
@@ -157,7 +157,7 @@ function RunTable({ list, isAdmin, onShow }: RunTableProps): VNode {
   );
 }
 
-/** Whether a run has ended well, badly, or goes on. */
+/** The status of a run: ended well, ended badly, or still running. */
 function RunStatus({ status }: { readonly status: string }): VNode {
   const tone = status === "completed" ? "tag on" : ENDED.has(status) ? "tag bad" : "tag";
   return <span class={tone}>{label(status)}</span>;

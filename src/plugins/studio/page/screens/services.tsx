@@ -12,7 +12,7 @@ interface Service {
 
 const WORDS = { closed: "serviceClosed", open: "serviceOpen", "half-open": "serviceHalfOpen" } as const;
 
-/** The services that relations lead to, and whether the app asks them at the moment. */
+/** The services that relations use, and whether the app currently sends requests to them. */
 export function Services({ path }: { readonly path: string }): VNode {
   const services = useRequest(path, async (signal) => (await call<readonly Service[]>(path, { signal })).data);
   return (

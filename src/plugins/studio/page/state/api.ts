@@ -7,7 +7,7 @@ export interface Answer<T = unknown> {
   readonly headers: Headers;
 }
 
-/** An error of the API, as it says it. */
+/** An error that the API returned. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -23,27 +23,27 @@ export class ApiError extends Error {
   }
 }
 
-/** What a request has besides its address. */
+/** Options of a request. */
 export interface CallOptions {
   readonly method?: string;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is, with its type. */
+  /** Sent unchanged, with its media type. */
   readonly body?: { readonly type: string; readonly content: Blob | string };
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Leaves out the token, which may have expired: for a login. @default false */
+  /** Sends no token, because it may have expired: for a login. @default false */
   readonly isLogin?: boolean;
 }
 
 let base = location.href;
 
-/** Where the API is: addresses are relative to it. */
+/** Sets the address of the API; paths are relative to it. */
 export function setBase(url: string): void {
   base = url;
 }
 
-/** Sends a request with the caller's own credentials. @throws ApiError for statuses from 400 */
+/** Sends a request with the caller's credentials. @throws ApiError for statuses from 400 */
 export async function send(path: string, options: CallOptions = {}): Promise<Response> {
   const { method = "GET", json, body, headers = {}, signal, isLogin = false } = options;
   const own = credentialsOf();
@@ -61,7 +61,7 @@ export async function send(path: string, options: CallOptions = {}): Promise<Res
   throw new ApiError(response.status, (error ?? {}) as Record<string, unknown>);
 }
 
-/** The same, for JSON. */
+/** Sends a request and parses the response as JSON. @throws ApiError for statuses from 400 */
 export async function call<T = unknown>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
   const response = await send(path, options);
   const text = await response.text();
@@ -72,7 +72,7 @@ export async function call<T = unknown>(path: string, options: CallOptions = {})
   };
 }
 
-/** What went wrong, in words; with the messages of fields, where they are not shown at fields. */
+/** The message of an error, with the messages of its fields: for errors that are not shown at fields. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const fields = error instanceof ApiError ? Object.entries(error.errors) : [];

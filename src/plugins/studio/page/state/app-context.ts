@@ -11,12 +11,12 @@ import type {
 /** A record as the API shows it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** What all screens know. */
+/** State that all screens share. */
 export interface AppState {
   readonly app: AppDocument;
-  /** Says that something was done. */
+  /** Shows a message for a few seconds. */
   tell(message: string): void;
-  /** Loads the description of the app again: the caller is another one. */
+  /** Loads the description of the app again, because the caller has changed. */
   restart(): void;
 }
 
@@ -40,12 +40,12 @@ export function fieldOf(entity: EntityDescription, name: string): FieldDescripti
   return entity.fields.find((field) => field.name === name);
 }
 
-/** The relation whose key a field is. */
+/** The relation that uses a field as its key. */
 export function relationOf(entity: EntityDescription, field: FieldDescription): RelationDescription | undefined {
   return entity.relations.find(({ name }) => name === field.relation);
 }
 
-/** The entity that a field refers to, when the caller may see its records. */
+/** The entity that a field refers to, when the caller may list its records. */
 export function referredBy(app: AppDocument, entity: EntityDescription, field: FieldDescription) {
   const relation = relationOf(entity, field);
   if (relation === undefined || relation.remote) return undefined;
@@ -53,12 +53,12 @@ export function referredBy(app: AppDocument, entity: EntityDescription, field: F
   return target?.rights.list === undefined ? undefined : target;
 }
 
-/** Path of an entity's routes, or of one record, or of what is below it. */
+/** The path of an entity's routes, of one record, or of a route below it. */
 export function pathOf({ api }: AppDocument, { path }: EntityDescription, below = "", id?: string): string {
   return `${api}/${path}${below.replace(":id", encodeURIComponent(id ?? ""))}`;
 }
 
-/** What names a record to people. */
+/** The title of a record. */
 export function titleOf(entity: EntityDescription | undefined, record: Row): string {
   const title = entity === undefined ? undefined : record[entity.title];
   const text = title === null || title === undefined || title === "" ? record.id : title;
@@ -69,7 +69,7 @@ export function actionWith(entity: EntityDescription, role: ActionDescription["r
   return entity.actions.find((action) => action.role === role);
 }
 
-/** `films` as people read it. */
+/** Readable form of a path such as `films`. */
 export function plural({ path }: EntityDescription): string {
   const text = path.replaceAll("-", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);

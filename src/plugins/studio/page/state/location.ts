@@ -1,6 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Where the page is: a path below `#/`, and parameters. All of a view's state is in it, so that a link shows the view again. */
+/**
+ * The current view: a path below `#/`, and parameters. It contains the view's whole state, so that links restore it.
+ */
 export interface Place {
   readonly path: readonly string[];
   readonly search: URLSearchParams;
@@ -24,13 +26,13 @@ export function linkTo(path: readonly string[], search?: URLSearchParams | Reado
   return `#/${path.map(encodeURIComponent).join("/")}${text === "" ? "" : `?${text}`}`;
 }
 
-/** Goes there. */
+/** Opens a link. */
 export function goTo(link: string, options: { readonly replace?: boolean } = {}): void {
   if (options.replace === true) location.replace(link);
   else location.hash = link;
 }
 
-/** The place, and its changes. */
+/** The current place; updates when it changes. */
 export function usePlace(): Place {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

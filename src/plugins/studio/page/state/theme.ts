@@ -1,11 +1,11 @@
 const THEME = "studio.theme";
 
-/** The theme that was chosen on this machine: "light", "dark", or "" for that of the system. */
+/** The stored theme: "light", "dark", or "" for the system's setting. */
 export function keptTheme(): string {
   return localStorage.getItem(THEME) ?? "";
 }
 
-/** Shows a theme, and keeps the choice. */
+/** Applies a theme and stores the choice. */
 export function keepTheme(theme: string): void {
   document.documentElement.dataset.theme = theme;
   if (theme === "") localStorage.removeItem(THEME);

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 
-/** What has come so far. */
+/** The current state of a request. */
 export interface Loaded<T> {
   readonly data: T | undefined;
   readonly error: unknown;
@@ -15,14 +15,14 @@ interface State<T> {
 }
 
 /**
- * Loads what a key names, and again when the key is another one. What was there before stays until then.
- * @param key undefined: nothing is loaded
+ * Loads data for a key, and again when the key changes. The previous data remains until the new data arrives.
+ * @param key undefined loads nothing
  */
 export function useRequest<T>(key: string | undefined, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<State<T>>({ key: undefined });
   const [round, setRound] = useState(0);
   const wanted = key === undefined ? undefined : `${round} ${key}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all that the load depends on
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all inputs of the load function
   useEffect(() => {
     if (wanted === undefined) return;
     const control = new AbortController();
