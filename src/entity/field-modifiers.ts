@@ -87,7 +87,7 @@ export interface NumberField<F extends FieldFlag = never> extends Field<number, 
   max(n: number, message?: string): NumberField<F>;
   /** Greater than zero. */
   positive(): NumberField<F>;
-  /** Several values, in order, each of them within the bounds: an array of PostgreSQL, JSON elsewhere. */
+  /** Makes it an ordered list of values, each within the bounds: an array in PostgreSQL, JSON elsewhere. */
   array(): Field<number[], F>;
 }
 
@@ -115,7 +115,7 @@ export interface ExactField<T, N, F extends FieldFlag = never> extends Field<T, 
   max(n: N, message?: string): ExactField<T, N, F>;
   /** Greater than zero. */
   positive(): ExactField<T, N, F>;
-  /** Several values, in order, each of them within the bounds: an array of PostgreSQL, JSON elsewhere. */
+  /** Makes it an ordered list of values, each within the bounds: an array in PostgreSQL, JSON elsewhere. */
   array(): Field<T[], F>;
 }
 
