@@ -31,7 +31,7 @@ export class ByteBudget {
    * Returns how many of the rows, in order, may be read: those that fit, and at least one, so that a list can always
    * continue. Their bytes are spent.
    * @param sizes the size in bytes of each row
-   * @param least the number of rows that are read whatever their size @default 1
+   * @param least the number of rows that are read regardless of their size @default 1
    * @throws UnavailableError when too many large responses are in flight
    */
   take(sizes: readonly number[], least = 1): number {
