@@ -1,7 +1,7 @@
 import { type ConfigurationError, isKeelsonError } from "./base/keelson-error.ts";
 import { resolveEntity } from "./entity.ts";
 import type { AnyEntity } from "./entity-definition.ts";
-import type { EntityLike, RelationDefinition } from "./relation.ts";
+import type { EntityLike, PairTable, RelationDefinition } from "./relation.ts";
 import { type ResolvedRelation, resolveRelation } from "./resolve-relation.ts";
 
 /** All entities of an app with their relations resolved. */
@@ -30,6 +30,10 @@ function pointedAt({ target }: RelationDefinition): (EntityLike & Named) | undef
   } catch {
     return undefined;
   }
+}
+
+function isTableOf({ name, table }: AnyEntity, pairs: PairTable): boolean {
+  return (table?.name ?? name) === pairs.table && table?.schema === pairs.schema;
 }
 
 /** Resolves relations between entities. Never throws; problems are collected for the start-up report. */
@@ -99,6 +103,14 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
       if ((isReferred && isComposite(target)) || (type === "manyToMany" && isComposite(source))) {
         problems.push(
           `${source.name}.${name}: ids of ${isComposite(target) ? target.name : source.name} consist of several columns, so no relation can lead there`,
+        );
+        continue;
+      }
+      const { through } = definition;
+      const keeper = through && [...byName.values()].find((entity) => isTableOf(entity, through));
+      if (keeper !== undefined) {
+        problems.push(
+          `${source.name}.${name}: .through("${through?.table}") names the table of ${keeper.name}, whose rules would not apply to pairs; use hasMany(() => ${keeper.name}) instead`,
         );
         continue;
       }

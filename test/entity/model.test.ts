@@ -298,6 +298,24 @@ describe("a problem is reported, and nothing is thrown,", () => {
     ]);
   });
 
+  it("when a manyToMany relation keeps its pairs in the table of an entity", () => {
+    const ends = { own: "postId", other: "tagId" };
+    const post = entity("post", {
+      tags: manyToMany(() => tag).through("tagging", ends),
+      hidden: manyToMany(() => tag).through("old", { ...ends, schema: "app" }),
+    });
+    const tag = entity("tag", {});
+    const tagging = entity("tagging", { post: belongsTo(() => post), tag: belongsTo(() => tag) });
+    const hiding = entity("hiding", {}).table("old", { schema: "app" }).existing();
+    const elsewhere = entity("elsewhere", {}).table("tagging", { schema: "app" }).existing();
+    const why = "whose rules would not apply to pairs; use";
+    expect(problems([post, tag, tagging, hiding])).toEqual([
+      `post.tags: .through("tagging") names the table of tagging, ${why} hasMany(() => tagging) instead`,
+      `post.hidden: .through("old") names the table of hiding, ${why} hasMany(() => hiding) instead`,
+    ]);
+    expect(problems([post, tag, elsewhere])).toEqual([]);
+  });
+
   it("when two manyToMany relations name the same other side", () => {
     const post = entity("post", {
       tags: manyToMany(() => tag).inverse("posts"),
