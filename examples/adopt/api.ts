@@ -10,22 +10,22 @@ import { mediaType } from "./entities/media-type.ts";
 import { playlist } from "./entities/playlist.ts";
 import { track } from "./entities/track.ts";
 
-// The entities stay as `keelson import` has written them, so that it can be run again at any time. What the database does
-// not know, such as who may do what, is said here.
+// The entities stay as `keelson import` wrote them, so that it can be run again at any time. This file adds what the
+// database does not know, such as access rules.
 
 const staff = defineRule("staff", ({ user }) => user?.role === "staff");
 const isCustomer = (user: User | null | undefined) => user?.role === "customer";
-/** What belongs to the customer who calls: the where becomes part of the statement. */
+/** Passes for records of the calling customer; the `where` becomes part of the statement. */
 const self = defineRule("self", ({ user }) => isCustomer(user) && { id: Number(user?.id) });
 const billed = defineRule("billed", ({ user }) => isCustomer(user) && { customerId: Number(user?.id) });
 const sold = defineRule("sold", ({ user }) => isCustomer(user) && { invoice: { customerId: Number(user?.id) } });
 
-/** What everyone may look at, and the staff may change. */
+/** Everyone may read, the staff may change. */
 const catalogue = { read: ["everyone"], create: [staff], update: [staff], delete: [staff] };
 
 export type ShopOptions = Pick<KeelsonConfig, "driver" | "getUser" | "logger">;
 
-/** The shop: its catalogue is public, customers see their own invoices, and the staff its customers. */
+/** The shop: the catalogue is public, customers see their own invoices, and the staff sees its customers. */
 export function createShop(options: ShopOptions) {
   return keelson({
     entities: [

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createClient } from "@libsql/client";
 
-/** Makes the database that the example adopts, with its rows, unless the file is there already. */
+/** Creates the database that the example adopts, with its rows, unless the file exists. */
 export async function createDatabase(file: string): Promise<void> {
   if (existsSync(file)) return;
   mkdirSync(dirname(file), { recursive: true });

@@ -3,13 +3,14 @@ import { serve } from "keelson/node";
 import { createShop } from "./api.ts";
 import { createDatabase } from "./create-database.ts";
 
-// `npm run example:adopt`, then the lines it prints. The database is there before the app; the app reads and writes
-// its rows, and never changes its tables. The entities were written by `keelson import file:.keelson/chinook.db --out=examples/adopt/entities`.
+// `npm run example:adopt`, then the lines it prints. The database exists before the app; the app reads and writes its
+// rows, and never changes its tables. This command wrote the entities:
+// `keelson import file:.keelson/chinook.db --out=examples/adopt/entities`
 const file = process.env.CHINOOK_FILE ?? ".keelson/chinook.db";
 await createDatabase(file);
 const api = createShop({
   driver: embedded({ file }),
-  // A demo believes everybody; see the guides for real callers.
+  // A demo trusts every header; see the guides for real authentication.
   getUser: ({ headers }) => {
     const [, role, id] = headers.get("authorization")?.match(/^Bearer (customer|staff)-(\d+)$/) ?? [];
     return id === undefined ? null : { id, role };

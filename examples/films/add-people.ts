@@ -1,7 +1,7 @@
 import type { FilmsApi } from "./api.ts";
 import { type PersonId, people } from "./people.ts";
 
-/** Adds the people of the demo who are not there yet. There is no caller, so the system does it. */
+/** Adds missing people of the demo. There is no caller, so the system adds them. */
 export async function addPeople(api: FilmsApi, passwords: Readonly<Record<PersonId, string>>): Promise<void> {
   const { user } = api.asSystem();
   await Promise.all(

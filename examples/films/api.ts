@@ -15,7 +15,7 @@ import { createSigner, tokenOptions } from "./tokens.ts";
 
 const entities = [film, director, distributor, genre, review, user, importRun] as const;
 
-/** What the documentation page has on top. */
+/** The head of the documentation page. */
 const INFO = {
   title: "Films",
   description: "Films with their directors, genres and distributors, and what people write about them.",
@@ -23,7 +23,7 @@ const INFO = {
   license: { name: "MIT", identifier: "MIT" },
 };
 
-/** What the studio shows first. */
+/** Charts on the first page of the studio. */
 const CHARTS = [
   { entity: "film", group: "year(releaseDate)", title: "Films by year" },
   { entity: "film", group: "genreId", measure: "avg=imdbRating", title: "Average rating by genre" },

@@ -11,7 +11,7 @@ export interface BannerFacts {
   readonly secrets: DemoSecrets;
 }
 
-/** What a person needs to go on: address, routes, database, tokens, and four requests to paste. */
+/** The start-up text: address, routes, database, tokens, and four requests to paste. */
 export async function banner({ api, url, file, secrets }: BannerFacts): Promise<string> {
   const filmId = await filmToReview(api);
   const sign = createSigner(secrets.tokens);
@@ -45,12 +45,12 @@ Stop with Ctrl-C.
 `;
 }
 
-/** The people of the demo, with the passwords made for it. */
+/** The people of the demo and their generated passwords. */
 function logins({ passwords }: DemoSecrets): string {
   return people.map(({ id, email }) => `${email} / ${passwords[id]}`).join(", or ");
 }
 
-/** The best drama that Ada has not reviewed yet: a person reviews a film once. */
+/** The best drama that Ada has not reviewed yet; a person may review a film once. */
 async function filmToReview(api: FilmsApi): Promise<string> {
   const client = api.as(ada);
   const reviewed = (await client.review.list({ where: { authorId: ada.id }, limit: 1000 })).data;
@@ -59,7 +59,7 @@ async function filmToReview(api: FilmsApi): Promise<string> {
   return film?.id ?? "no-such-film";
 }
 
-/** One line per path: who may use it with which method. */
+/** One line per path, with its methods and their rules. */
 function routeTable(api: FilmsApi): string {
   const paths = groupBy(api.routes, ({ path }) => path);
   const width = Math.max(...[...paths.keys()].map((path) => path.length));

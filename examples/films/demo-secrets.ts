@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { ConfigurationError, generateEncryptionKey } from "keelson";
 import { type PersonId, people } from "./people.ts";
 
-/** What the demo must not tell anybody. */
+/** The secrets of the demo. */
 export interface DemoSecrets {
   /** Signs the tokens. */
   readonly tokens: string;
@@ -14,11 +14,11 @@ export interface DemoSecrets {
 }
 
 /**
- * Secrets for a demo: random ones, made with its database, in a file that only its owner can read. That is no place for
- * real ones, so production refuses them; a real application has them from its environment.
- * @param file theirs
- * @param database cannot be read without them
- * @throws ConfigurationError in production, when the file is not one of its own, or when only the database is there
+ * Secrets for a demo. They are random, created with the database, and stored in a file that only its owner can read.
+ * Real secrets do not belong there, so production refuses them; a real application reads them from its environment.
+ * @param file of the secrets
+ * @param database that needs these secrets
+ * @throws ConfigurationError in production, when the file has no valid secrets, or when only the database exists
  */
 export async function openDemoSecrets(file: string, database: string): Promise<DemoSecrets> {
   if (process.env.NODE_ENV === "production")

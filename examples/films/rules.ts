@@ -1,4 +1,4 @@
-/** Rules of the catalogue (films and what they refer to): everybody reads it, admins keep it. */
+/** Rules of the catalogue (films and the records that they refer to): everyone reads, admins write. */
 export const catalogueRules = {
   read: ["everyone"],
   create: ["admin"],

@@ -12,7 +12,7 @@ import { summarize, writeReport } from "./import/import-report.ts";
 import { readMovies } from "./import/movie-row.ts";
 import { showProgress } from "./import/progress.ts";
 
-/** Imports the films if they are not there yet, then serves them. `PORT` and `FILMS_FILE` say where. */
+/** Imports missing films, then serves them. `PORT` and `FILMS_FILE` set the port and the database. */
 async function start(): Promise<void> {
   const port = portFrom(process.env.PORT);
   const file = process.env.FILMS_FILE ?? ".keelson/films.db";
@@ -49,8 +49,8 @@ function portFrom(text = "3000"): number {
 }
 
 /**
- * Takes the port until it is served, because an import comes first: a second start does not wait in vain, and
- * does not import the same films at the same time.
+ * Reserves the port during the import, so that a second start fails at once and does not import the same films at the
+ * same time.
  */
 function reserve(port: number): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import type { User } from "keelson";
 import { createTokenSigner } from "keelson/jwt";
 
-/** How tokens of this API are made and checked. */
+/** The options for signing and verifying tokens. */
 export function tokenOptions(secret: string) {
   return { secret, issuer: "https://films.example", audience: "films" } as const;
 }
@@ -9,7 +9,7 @@ export function tokenOptions(secret: string) {
 /** Signs a token that identifies a user. */
 export type SignToken = (user: User) => Promise<string>;
 
-/** A day, so that the lines a demo prints work for as long as a visitor tries them; a real API has minutes. */
+/** A day, so that the printed requests keep working; a real API uses minutes. */
 const EXPIRES_IN = 86_400;
 
 export function createSigner(secret: string): SignToken {

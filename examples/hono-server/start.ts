@@ -8,12 +8,12 @@ import { createNotes } from "../notes/api.ts";
 import { banner } from "../notes/banner.ts";
 import { createApp } from "./app.ts";
 
-// `npm run example:hono`, then the lines it prints. `PORT` and `NOTES_FILE` say where.
+// `npm run example:hono`, then the lines it prints. `PORT` and `NOTES_FILE` set the port and the database.
 const api = createNotes();
 await addPeople(api);
-// Hono's type leaves open whether it is a server of HTTP/2; without options it is one of node:http.
+// Hono's type allows an HTTP/2 server; without options it is a node:http server.
 const server = serve({ fetch: createApp(api).fetch, port: Number(process.env.PORT ?? 3000) }) as Server;
 await once(server, "listening");
-// At SIGTERM and SIGINT: answers in flight finish, then the API closes its database, then the process ends with code 0.
+// At SIGTERM and SIGINT, responses in flight finish, the API closes its database, and the process ends with code 0.
 gracefully(server, api);
 console.log(banner(`http://localhost:${(server.address() as AddressInfo).port}`));

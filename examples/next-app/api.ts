@@ -1,11 +1,11 @@
 import { memoryDriver } from "keelson";
 import { createNotes, type NotesApi } from "../notes/api.ts";
 
-// `next build` loads every route once. It has no business in the database.
+// `next build` loads every route once. It must not open the database.
 const isBuild = process.env.NEXT_PHASE === "phase-production-build";
 
-// `next dev` loads a file anew when it has changed; the database stays open.
+// `next dev` reloads a file when it changes; the database stays open.
 const kept = globalThis as { notes?: NotesApi };
 
-// A demo makes its tables itself, in production too; an API of yours does that when it is deployed.
+// A demo creates its tables itself, in production too; a real API does that during deployment.
 export const api = (kept.notes ??= createNotes({ production: false, ...(isBuild && { driver: memoryDriver() }) }));

@@ -1,9 +1,9 @@
 import type { NextConfig } from "next";
 
 const config: NextConfig = {
-  // The package has files that it reads at run time, such as the engine of its database; bundles would not have them.
+  // The package reads files of its own at run time, such as its database engine; bundles would not contain them.
   serverExternalPackages: ["keelson"],
-  // The types of the examples are checked with those of the repository.
+  // The repository's own type check covers the examples.
   typescript: { ignoreBuildErrors: true },
 };
 

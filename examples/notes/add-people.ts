@@ -1,6 +1,6 @@
 import type { NotesApi } from "./api.ts";
 
-/** Two people and a note, unless there are people already. */
+/** Adds two people and a note, unless people exist. */
 export async function addPeople(api: NotesApi): Promise<void> {
   await api.ready;
   const system = api.asSystem();

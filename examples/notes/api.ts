@@ -14,7 +14,7 @@ import {
 
 const notesFile = process.env.NOTES_FILE ?? ".keelson/notes.db";
 
-/** These records: the where goes into the statement. */
+/** Passes for published notes; the `where` becomes part of the statement. */
 const published = defineRule("published", () => ({ published: true }));
 
 const user = entity("user", { name: string.trim().min(1).max(80), notes: hasMany(() => note) })
@@ -33,7 +33,7 @@ const note = entity("note", {
 
 export type NotesOptions = Pick<KeelsonConfig, "driver" | "logger" | "plugins" | "production">;
 
-/** Notes, and the people who write them. Who calls is for the server to say: each framework has a request of its own. */
+/** Notes and their authors. The server identifies callers, because each framework has its own request. */
 export function createNotes({ driver = embedded({ file: notesFile }), ...options }: NotesOptions = {}) {
   return keelson({ entities: [user, note], driver, ...options });
 }

@@ -1,4 +1,4 @@
-/** What a person needs to go on: an address, and requests to paste. */
+/** The start-up text: an address, and requests to paste. */
 export const banner = (url: string): string => `
   API  ${url}/api
 

@@ -31,7 +31,7 @@ const order = entity("order", {
       .workflow(placeOrder),
   });
 
-/** Who an id is. A demo believes everybody; see the guides for real callers. */
+/** The user of an id. A demo trusts every header; see the guides for real authentication. */
 export const userOf = (id: string) => ({ id, role: id === "root" ? "admin" : "customer" });
 
 export interface OrdersOptions extends Pick<KeelsonConfig, "logger" | "getUser"> {
@@ -39,7 +39,7 @@ export interface OrdersOptions extends Pick<KeelsonConfig, "logger" | "getUser">
   readonly bank?: Bank;
 }
 
-/** An API that takes orders. */
+/** An API for orders. */
 export function createOrders({ bank = createBank(), ...options }: OrdersOptions = {}) {
   return keelson({
     entities: [person, product, order],

@@ -1,13 +1,13 @@
 import { conflictError } from "keelson";
 
-/** A payment, as another system would keep it. */
+/** A payment, as another system would store it. */
 export interface Payment {
   readonly id: string;
   readonly amount: number;
   refunded: boolean;
 }
 
-/** A stand-in for a payment provider. Like a real one it knows a request that comes again by its key. */
+/** A stand-in for a payment provider. Like a real one, it recognises a repeated request by its key. */
 export interface Bank {
   charge(card: string, amount: number, key: string): Promise<Payment>;
   refund(key: string): Promise<void>;

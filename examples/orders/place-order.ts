@@ -9,7 +9,7 @@ import {
 } from "keelson";
 import type { Bank, Payment } from "./bank.ts";
 
-/** What `POST /orders/place` takes. */
+/** The input of `POST /orders/place`. */
 export interface PlaceOrder {
   readonly productId: string;
   readonly count: number;
@@ -18,17 +18,17 @@ export interface PlaceOrder {
 
 type Context = StepContext<PlaceOrder>;
 
-/** The product as it is in the step's transaction. */
+/** The product as the step's transaction sees it. */
 async function productOf({ driver, input }: Context) {
   const product = await driver.findOne("product", { id: input.productId });
   if (product === null) throw notFoundError("There is no such product");
   return product as unknown as { readonly price: number; readonly stock: number };
 }
 
-/** Takes an order in four steps; whatever fails, what was done before is taken back. */
+/** Places an order in four steps. When a step fails, the steps before it are undone. */
 export const placeOrder = workflow<PlaceOrder>("place-order")
-  // Entity steps know how they are taken back: the stock gets its old value, the order is deleted. This one has the
-  // system's rights, since a customer may not change a stock in any other way.
+  // Entity steps have their own compensation: the stock gets its old value, the order is deleted. This one has the
+  // system's rights, because a customer may not change the stock in any other way.
   .addStep(
     withOptions(
       updateEntityStep(
@@ -52,7 +52,7 @@ export const placeOrder = workflow<PlaceOrder>("place-order")
       total: get("total"),
     })),
   )
-  // Another system. The key is the same each time this step of this run is tried.
+  // Another system. The key is the same for all attempts of this step in this run.
   .step(
     "charge",
     ({ input, get, resolve, idempotencyKey }) =>

@@ -3,7 +3,8 @@ import { serve } from "keelson/node";
 import { createOrders, userOf } from "./api.ts";
 import { createBank } from "./bank.ts";
 
-// `npx tsx examples/orders/start.ts`, then the lines it prints. Kill it in the middle and start it again: nothing is half done.
+// `npx tsx examples/orders/start.ts`, then the lines it prints. Kill it in the middle and start it again: no order is
+// left half done.
 const bank = createBank();
 const api = createOrders({
   bank,

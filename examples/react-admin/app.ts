@@ -2,7 +2,7 @@ import express, { type Express } from "express";
 import { expressAdapter } from "keelson/express";
 import type { FilmsApi } from "../films/api.ts";
 
-/** Nothing but its own files and this API; styles are an exception, since Material UI writes them into the page. */
+/** Only its own files and this API; styles are an exception, because Material UI writes them into the page. */
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
 /**

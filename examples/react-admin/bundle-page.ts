@@ -6,8 +6,8 @@ import { build } from "tsup";
 const SOURCE = fileURLToPath(new URL("page/", import.meta.url));
 
 /**
- * Writes the page as browsers load it: one script with all it imports, and the HTML. Any bundler does; this one is at
- * hand here.
+ * Writes the page as browsers load it: one script with all its imports, and the HTML. Any bundler works; this one is
+ * already a dependency here.
  * @param folder where the files are written
  * @param main the script, called `main.tsx`
  */

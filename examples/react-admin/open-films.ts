@@ -6,17 +6,17 @@ import { importFilms } from "../films/import/import-films.ts";
 import { readMovies } from "../films/import/movie-row.ts";
 import type { PersonId } from "../films/people.ts";
 
-/** Votes that make a film well known: 175 films have as many. */
+/** The votes of a well-known film: 175 films have at least this number. */
 const WELL_KNOWN = 100_000;
 
-/** A films API that begins anew, with secrets of its own. */
+/** A films API on a new database, with new secrets. */
 export interface OpenFilms {
   readonly api: FilmsApi;
   readonly passwords: Readonly<Record<PersonId, string>>;
 }
 
 /**
- * Opens the films API on a new database, with the films that most people know.
+ * Opens the films API on a new database, with the best-known films.
  * @param file the database, which does not exist yet
  */
 export async function openFilms(file: string, options: Pick<KeelsonConfig, "logger"> = {}): Promise<OpenFilms> {

@@ -9,7 +9,7 @@ import { createApp } from "./app.ts";
 import { bundlePage } from "./bundle-page.ts";
 import { openFilms } from "./open-films.ts";
 
-// `npm run example:react-admin`, then the address it prints. `PORT` says where. Each start begins with the same films.
+// `npm run example:react-admin`, then the address it prints. `PORT` sets the port. Each start has the same films.
 const folder = mkdtempSync(join(tmpdir(), "films-admin-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 const page = join(folder, "page");

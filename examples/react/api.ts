@@ -18,7 +18,7 @@ const TASKS = Array.from({ length: 24 }, (_, i) => ({
   projectId: i % 2 === 0 ? "garden" : "house",
 }));
 
-/** Tasks that everyone may change: a demo has no logins, and forgets all when it ends. */
+/** Tasks that everyone may change: the demo has no logins, and its data is lost when it ends. */
 export function createTasks(options: Pick<KeelsonConfig, "logger"> = {}) {
   return keelson({
     entities: [project, task],

@@ -4,7 +4,7 @@ import type { TasksApi } from "./api.ts";
 
 /**
  * The API and the page on one port, so that the page needs no CORS.
- * @param page what serves the page: files that were built, or Vite
+ * @param page middleware that serves the page: built files, or Vite
  */
 export function createApp(api: TasksApi, page: RequestHandler): Express {
   const app = express();

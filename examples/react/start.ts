@@ -6,7 +6,7 @@ import { createTasks } from "./api.ts";
 import { createApp } from "./app.ts";
 import { viteOptions } from "./vite-options.ts";
 
-// `npm run example:react`, then the address it prints. `PORT` says where. The page is fresh after every change of a file.
+// `npm run example:react`, then the address it prints. `PORT` sets the port. The page reloads when a file changes.
 const api = createTasks();
 const vite = await createServer({ ...viteOptions(), appType: "spa", server: { middlewareMode: true } });
 const server = createApp(api, vite.middlewares).listen(Number(process.env.PORT ?? 3000), "127.0.0.1");

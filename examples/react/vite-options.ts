@@ -5,7 +5,7 @@ import type { InlineConfig } from "vite";
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * What a project has in its `vite.config.ts`, besides the aliases: there, `keelson` is a package.
+ * The options of a project's `vite.config.ts`. A project needs no aliases, because `keelson` is a package there.
  * @param root folder of `index.html`
  */
 export function viteOptions(root: string = here("page/")): InlineConfig {

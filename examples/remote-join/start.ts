@@ -5,19 +5,19 @@ import { fileURLToPath } from "node:url";
 import { serve } from "keelson/node";
 import { createShop } from "./shop/api.ts";
 
-// `npm run example:remote-join`, then the lines it prints. `PORT` and `BILLING_PORT` say where the two processes listen.
+// `npm run example:remote-join`, then the lines it prints. `PORT` and `BILLING_PORT` are the ports of the processes.
 const secret = randomBytes(32).toString("base64url");
 const billing = fork(fileURLToPath(new URL("billing/start.ts", import.meta.url)), {
   env: { ...process.env, BILLING_SECRET: secret, PORT: process.env.BILLING_PORT ?? "3003" },
 });
 const [told] = await Promise.race([once(billing, "message"), once(billing, "exit")]);
-if (typeof told !== "object" || told === null) process.exit(1); // it has said why
+if (typeof told !== "object" || told === null) process.exit(1); // the child has reported the reason
 const { url: billingUrl } = told as { url: string };
 
 const shop = createShop({
   billing: `${billingUrl}/api`,
   secret,
-  // A demo believes everybody; see the guides for real callers.
+  // A demo trusts every header; see the guides for real authentication.
   getUser: ({ headers }) => {
     const id = headers.get("authorization")?.match(/^Bearer (\w+)$/)?.[1];
     return id === undefined ? null : { id, role: id === "root" ? "admin" : "customer" };

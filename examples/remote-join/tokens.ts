@@ -1,2 +1,2 @@
-/** Tokens that services of the house show each other; how to check them, and how to sign them. */
+/** Tokens that internal services send to each other: the options to verify and to sign them. */
 export const tokens = (secret: string) => ({ secret, issuer: "https://house.example", audience: "billing" });

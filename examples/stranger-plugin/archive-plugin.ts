@@ -1,4 +1,4 @@
-// A plugin and a rule written with public imports only: what a stranger's package can do, ours do no other way.
+// A plugin and a rule with public imports only: first-party plugins use no other interface than a third-party package.
 import { action, createPluginFactory, defineRule, entityOfRecord, Reply, type Rule } from "keelson";
 import { routeSegment } from "keelson/plugin";
 
@@ -15,7 +15,7 @@ export const mineOrAdmin: Rule = defineRule("mineOrAdmin", ({ user, entity }) =>
   return { [`${entity?.ownedBy}Id`]: user.id };
 });
 
-/** `POST /things/:id/archive` on every entity that has the field; the update rule decides, in the statement itself. */
+/** `POST /things/:id/archive` on every entity with the field; the update rule is part of the statement. */
 export const archive = createPluginFactory<ArchiveOptions>(({ field = "archived" }) => ({
   id: "example/archive",
   version: "1.0.0",
@@ -39,7 +39,7 @@ export const archive = createPluginFactory<ArchiveOptions>(({ field = "archived"
   },
 }));
 
-/** What `archiveAction()` does, as a third party would write it: one conditional statement that the update rule is part of. */
+/** `archiveAction()` as a third party would write it: one conditional statement that contains the update rule. */
 export const archiveLikeOurs = action()
   .onResource()
   .path("/archive")

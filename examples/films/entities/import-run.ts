@@ -1,6 +1,6 @@
 import { datetime, entity, int, string } from "keelson";
 
-/** Written when an import is complete, into the same database, so that the mark and the films cannot disagree. */
+/** Marks a complete import, in the same database, so that the mark and the films always agree. */
 export const importRun = entity("importRun", {
   source: string.unique(),
   rows: int,

@@ -6,13 +6,13 @@ interface Named {
   readonly name: string;
 }
 
-/** What a directory needs of an entity client: genres, directors and distributors all have it. */
+/** The part of an entity client that a directory uses; genres, directors and distributors have it. */
 interface NamedClient {
   list(options: { readonly after?: string; readonly limit: number }): Promise<ClientList<Named>>;
   create(data: { readonly name: string }): Promise<Named>;
 }
 
-/** Finds records by name and makes those that are missing; a name that is asked for twice at once is made once. */
+/** Finds records by name and creates missing ones; concurrent requests for a name create one record. */
 export async function openDirectory(client: NamedClient): Promise<(name: string | null) => Promise<string | null>> {
   const ids = new Map<string, Promise<string>>();
   for await (const { id, name } of everyPage((page) => client.list(page))) ids.set(name, Promise.resolve(id));

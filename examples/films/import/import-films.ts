@@ -9,25 +9,25 @@ import { type MappedMovie, mapMovie } from "./map-movie.ts";
 import { type MovieRow, SOURCE } from "./movie-row.ts";
 import { REVIEWS } from "./reviews.ts";
 
-/** Rows that are imported in one go, after which progress is shown. */
+/** Rows that are imported at once; progress is shown after each batch. */
 const PORTION = 320;
-/** Names that are looked up, or made, at the same time. */
+/** Names that are looked up or created at the same time. */
 const CONCURRENCY = 32;
 
 export interface ImportOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** Whether an earlier import came to its end. */
+/** Whether an earlier import was completed. */
 export async function isImported(api: FilmsApi): Promise<boolean> {
   return (await api.asSystem().importRun.count({ source: SOURCE })) > 0;
 }
 
 /**
- * Brings rows into the API through its own import action, as an admin: the rules, the validation and the reference checks
- * that hold for everybody hold here. A row that the API refuses is reported, anything else that goes wrong ends the
- * import. An import that was interrupted goes on where it stopped: what is stored already is recognised by title and
- * day, and the report covers all rows either way. The people who wrote the reviews are there already.
+ * Imports rows through the API's own import action, as an admin, with the usual rules, validation and reference checks.
+ * A row that the API refuses is reported; any other failure ends the import. An interrupted import continues where it
+ * stopped: stored films are recognised by title and day, and the report covers all rows in both cases. The people who
+ * wrote the reviews exist already.
  */
 export async function importFilms(
   api: FilmsApi,
@@ -72,7 +72,7 @@ async function addFilms(
     rejected.push({ row, title: titleOf(film), reason: reason.join("; ") });
   };
 
-  /** What there is to import of some rows: neither stored nor like a row before. */
+  /** The rows to import: those that are not stored and not equal to an earlier row. */
   function select(movies: readonly NumberedMovie[]): NumberedMovie[] {
     return movies.filter((movie) => {
       const key = keyOf(movie.film.title, movie.film.releaseDate);
@@ -83,7 +83,7 @@ async function addFilms(
     });
   }
 
-  /** The film with ids in place of names; undefined when one of these is refused. */
+  /** The film with ids in place of names; undefined when a name is refused. */
   async function withIds(movie: NumberedMovie): Promise<FilmRow | undefined> {
     const { film, genre, director, distributor } = movie;
     try {
@@ -129,12 +129,12 @@ function titleOf({ title }: MappedMovie["film"]): string {
   return String(title ?? "(no title)");
 }
 
-/** A film is known by its title and its day. */
+/** A film is identified by its title and its day. */
 function keyOf(title: unknown, releaseDate: unknown): string {
   return JSON.stringify([title, releaseDate]);
 }
 
-/** Each review is written by its author, as over HTTP. A review without its film is skipped, when only a part of the data was imported. */
+/** Writes each review as its author, as over HTTP. Skips a review whose film was not imported. */
 async function addReviews(api: FilmsApi): Promise<void> {
   for (const { author, title, year, stars, text } of REVIEWS) {
     const client = api.as(author);

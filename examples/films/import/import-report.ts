@@ -1,13 +1,13 @@
 import { writeFile } from "node:fs/promises";
 
-/** Something to know about one row; rows count from 1. */
+/** A note about one row; rows count from 1. */
 export interface RowNote {
   readonly row: number;
   readonly title: string;
   readonly reason: string;
 }
 
-/** What became of every row: `imported + rejected = rows`, and the repaired ones are among the imported. */
+/** The result for all rows: `imported + rejected = rows`; imported rows include repaired ones. */
 export interface ImportReport {
   readonly source: string;
   readonly rows: number;
@@ -22,7 +22,7 @@ export async function writeReport(file: string, report: ImportReport): Promise<v
 
 const SHOWN = 3;
 
-/** The report in a few lines: every count, the first notes of each kind, and where the rest is. */
+/** The report in a few lines: every count, the first notes of each kind, and the place of the others. */
 export function summarize(report: ImportReport, file: string, milliseconds: number): string {
   const { imported, repaired, rejected } = report;
   return [

@@ -1,4 +1,7 @@
-/** What work makes of all items, `limit` at a time, in their order. After a failure nothing new is begun, and it is thrown when all is quiet. */
+/**
+ * Maps all items with `work`, `limit` at a time, and keeps their order. After a failure no further item is started; the
+ * error is thrown when the running ones have ended.
+ */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
   limit: number,

@@ -4,19 +4,19 @@ import type { MovieRow } from "./movie-row.ts";
 import { parseReleaseDate } from "./release-date.ts";
 import { unscramble } from "./unscramble.ts";
 
-/** A row in the API's words. Relations still go by name. */
+/** A row with the API's field names. Relations are still names. */
 export interface MappedMovie {
   readonly film: InferCreateInput<typeof film>;
   readonly genre: string | null;
   readonly director: string | null;
   readonly distributor: string | null;
-  /** What was put right, a phrase each. */
+  /** The repairs, a phrase each. */
   readonly repairs: readonly string[];
 }
 
 /**
- * Maps a row and repairs what can be repaired with certainty. Everything else is passed on as it is: the API validates
- * it, and what the API refuses is reported with the API's reason.
+ * Maps a row and repairs values that can be repaired with certainty. Other values are passed on unchanged: the API
+ * validates them, and a refused row is reported with the API's reason.
  */
 export function mapMovie(row: MovieRow): MappedMovie {
   const repairs: string[] = [];
@@ -63,7 +63,7 @@ function releaseDateOf(value: unknown, repairs: string[]): unknown {
   return found.date;
 }
 
-/** Quotes are doubled where the data set went through CSV. */
+/** Quotes are doubled in parts of the data set that went through CSV. */
 function directorOf(value: unknown, repairs: string[]): string | null {
   const name = nameOf(value);
   const unquoted = name?.replaceAll('""', '"') ?? null;

@@ -1,6 +1,6 @@
 const WIDTH = 30;
 
-/** Shows how far something is: a bar on a terminal, a line for every tenth elsewhere. */
+/** Shows progress: a bar on a terminal, elsewhere a line for every tenth. */
 export function showProgress(out: NodeJS.WriteStream): (done: number, total: number) => void {
   let shown = 0;
   return (done, total) => {

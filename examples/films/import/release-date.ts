@@ -1,7 +1,7 @@
-/** What a release date turned out to be. */
+/** A parsed release date. */
 export interface ReleaseDate {
   readonly date: Date;
-  /** The year the source has, when it was put right. */
+  /** The year in the source, if it was corrected. */
   readonly writtenYear?: number;
 }
 
@@ -14,7 +14,7 @@ const DATE = /^([A-Z][a-z]{2}) (\d{2}) (\d{4})$/;
  */
 const LAST_YEAR = 2011;
 
-/** Reads `Jun 12 1998` as midnight UTC; years after the end of the data lose a century. Undefined when it is no date. */
+/** Reads `Jun 12 1998` as midnight UTC; years after the end of the data lose a century. Undefined for other texts. */
 export function parseReleaseDate(text: string): ReleaseDate | undefined {
   const [, monthName = "", day = "", writtenYear = ""] = DATE.exec(text) ?? [];
   const month = MONTHS.indexOf(monthName);

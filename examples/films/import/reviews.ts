@@ -1,6 +1,6 @@
 import { ada, grace } from "../people.ts";
 
-/** A few reviews to begin with; the year tells remakes apart. */
+/** Initial reviews; the year distinguishes remakes. */
 export const REVIEWS = [
   {
     author: ada,

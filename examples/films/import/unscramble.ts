@@ -1,4 +1,4 @@
-/** What the data set has, and what was meant: the characters that Mac Roman and Windows-1252 have for the same byte. */
+/** Wrong and right characters: those that Mac Roman and Windows-1252 have for the same byte. */
 const INTENDED: ReadonlyMap<string, string> = new Map(
   Object.entries({
     Ö: "…",
@@ -18,7 +18,7 @@ const INTENDED: ReadonlyMap<string, string> = new Map(
 
 /**
  * Accented titles of the data set are Windows-1252 text that was once read as Mac Roman: "LÈon" is "Léon", "pi˘" is
- * "più". That explains 18 titles completely; one with a character that is not explained ("Alien³") stays as it is.
+ * "più". That explains 18 titles completely; a title with an unexplained character ("Alien³") stays unchanged.
  */
 export function unscramble(text: string): string {
   const characters = [...text];

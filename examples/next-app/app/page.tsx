@@ -3,7 +3,7 @@ import { api } from "../api.ts";
 
 export const dynamic = "force-dynamic";
 
-/** The published notes, without HTTP and by the same rules. */
+/** The published notes, without HTTP but under the same rules. */
 export default async function Page() {
   const { data } = await api.as(visitor).note.list({ sort: ["-createdAt"], include: ["author"], limit: 10 });
   return (

@@ -2,7 +2,7 @@ import { pascalCase } from "keelson";
 import { EntityNotFoundError, type QueryParser, type RouteInput, routeSegment } from "keelson/plugin";
 import type { SlugPlan } from "./slug-plan.ts";
 
-/** `GET /posts/by-slug/:slug`: a list of at most one record, so that the rules and masks of reading decide. */
+/** `GET /posts/by-slug/:slug`: a list of at most one record, so that the rules and masks of reading apply. */
 export function bySlugRoute({ entity, field }: SlugPlan, parser: QueryParser): RouteInput {
   const parse = parser.reads(["shape"]);
   return {
@@ -26,7 +26,7 @@ export function bySlugRoute({ entity, field }: SlugPlan, parser: QueryParser): R
         kind: "list",
         entity,
         async query() {
-          // Finding a record by a field tells what is in the field.
+          // Finding a record by a field reveals the field's value.
           if (!scope.access.mask(entity).filterable.has(field)) throw new EntityNotFoundError();
           return { ...(await parse(search, entity, scope)), where: { [field]: params.slug }, limit: 1 };
         },

@@ -3,12 +3,12 @@ import type { Driver } from "keelson/plugin";
 import type { SlugPlan } from "./slug-plan.ts";
 import { withSuffix } from "./slug-text.ts";
 
-/** The highest number behind a slug. Titles that are so common get something shorter than a longer search. */
+/** The highest number after a slug. More common titles get a random part instead of a longer search. */
 const NUMBERS = 50;
 /** Attempts before the slug gets a random part. */
 const PATIENCE = 3;
 
-/** Which slugs of some are taken. */
+/** The slugs of a list that are taken. */
 async function takenOf(driver: Driver, { entity, field }: SlugPlan, wanted: readonly string[]): Promise<Set<unknown>> {
   const rows = await driver.findMany(entity, { where: { [field]: { in: wanted } }, select: [field] });
   return new Set(rows.map((row) => row[field]));
@@ -16,7 +16,7 @@ async function takenOf(driver: Driver, { entity, field }: SlugPlan, wanted: read
 
 /**
  * A free slug for each text, different from those of the other texts in the list: `hello`, `hello-2`, `hello-3`.
- * @param attempt how often the slug was taken meanwhile @default 0
+ * @param attempt how often another write has taken the slug @default 0
  */
 export async function freeSlugs(
   driver: Driver,

@@ -4,16 +4,16 @@ import { isPending } from "./slug.ts";
 import type { SlugPlan, SlugPlans } from "./slug-plan.ts";
 import { slugText } from "./slug-text.ts";
 
-/** Times that a write, or a transaction, begins again because another one took the slug first. */
+/** Attempts of a write, or a transaction, when another one takes the slug first. */
 const ATTEMPTS = 6;
 
-/** Conflicts about a slug that was made here: another one will do. */
+/** Conflicts about a generated slug, which another slug resolves. */
 const lost = new WeakSet<object>();
 
 /**
- * A driver that makes the slugs of what is stored. It sits below everything that writes: operations, imports, handlers,
- * workflows. A slug that is taken between the check and the write is made again. In a transaction the whole
- * transaction begins again, because a database such as PostgreSQL goes on with none in which a statement failed.
+ * A driver that generates slugs for stored records. All writes go through it: operations, imports, handlers, workflows.
+ * If a slug is taken between the check and the write, another one is generated. In a transaction, the whole transaction
+ * starts again, because a database such as PostgreSQL aborts a transaction in which a statement failed.
  */
 export function slugDriver(outside: Driver, plans: SlugPlans): Driver {
   return withMiddleware(outside, makeSlugs(plans, undefined), {
@@ -24,9 +24,9 @@ export function slugDriver(outside: Driver, plans: SlugPlans): Driver {
   });
 }
 
-/** @param inTransaction how often the transaction began before; undefined outside of one */
+/** @param inTransaction earlier attempts of the transaction; undefined outside of one */
 function makeSlugs(plans: SlugPlans, inTransaction: number | undefined): Middleware {
-  /** Runs a write that takes a new slug. */
+  /** Runs a write that needs a new slug. */
   async function write<T>({ field }: SlugPlan, statement: (attempt: number) => Promise<T>): Promise<T> {
     const marked = async (attempt: number): Promise<T> => {
       try {
@@ -69,7 +69,7 @@ function makeSlugs(plans: SlugPlans, inTransaction: number | undefined): Middlew
   };
 }
 
-/** What a new record is to be called, in the best case. */
+/** The preferred slug of a new record. */
 function wishOf({ field, from, style }: SlugPlan, row: Row): string {
   const given = row[field];
   return typeof given === "string" && !isPending(given) ? given : slugText(String(row[from] ?? ""), style);
@@ -83,7 +83,7 @@ async function named(inner: Driver, plan: SlugPlan, rows: readonly Row[], attemp
   return rows.map((row) => (bySlug.has(row) ? { ...row, [plan.field]: bySlug.get(row) } : row));
 }
 
-/** The slug that a changed record gets; undefined when it keeps its own. */
+/** The new slug of a changed record; undefined if it keeps its slug. */
 async function renamed(
   inner: Driver,
   plan: SlugPlan,
@@ -104,7 +104,7 @@ function renames({ field, from, follow }: SlugPlan, data: Row): boolean {
   return isPending(data[field]) || (follow && data[field] === undefined && typeof data[from] === "string");
 }
 
-/** Begins again while only a slug was in the way. */
+/** Retries while a taken slug is the only conflict. */
 async function again<T>(work: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -115,7 +115,7 @@ async function again<T>(work: (attempt: number) => Promise<T>): Promise<T> {
   }
 }
 
-/** The gate may have put a conflict of its own around ours. */
+/** The gate may have wrapped the conflict in its own. */
 function isLost(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) if (lost.has(at)) return true;
   return false;

@@ -3,7 +3,7 @@ import { claim, type SlugFieldOptions, slugOptionsOf } from "./slug.ts";
 import { type SlugStyle, withoutAccents } from "./slug-text.ts";
 import type { SlugsOptions } from "./slugs.ts";
 
-/** The slug of one entity, ready to be made. */
+/** The resolved options for the slug of one entity. */
 export interface SlugPlan {
   readonly entity: AnyEntity;
   /** The field that holds it. */
@@ -24,7 +24,7 @@ const FIELD_OPTIONS = ["from", "follow", "separator", "maxLength", "writable"];
 
 /**
  * Finds the slug fields of an app.
- * @param problem takes a sentence for the start-up report
+ * @param problem receives a sentence for the start-up report
  */
 export function compileSlugPlans(
   model: EntityModel,

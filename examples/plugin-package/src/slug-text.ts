@@ -2,9 +2,9 @@
 export interface SlugStyle {
   readonly separator: string;
   readonly maxLength: number;
-  /** What a text without a letter or digit becomes. */
+  /** The slug of a text without letters and digits. */
   readonly fallback: string;
-  /** Turns text into letters that slugs may have. */
+  /** Converts text to letters that slugs may contain. */
   readonly transliterate: (text: string) => string;
 }
 
@@ -14,18 +14,18 @@ const APOSTROPHE = /['’]/g;
 /** Marks above and below Latin letters, as NFKD has them on their own. In other scripts they are part of the word. */
 const LATIN_MARK = /(?<=\p{Script=Latin})\p{M}+/gu;
 
-/** Takes accents off Latin letters; other letters stay as they are. */
+/** Removes accents from Latin letters; other letters stay unchanged. */
 export function withoutAccents(text: string): string {
   return text.normalize("NFKD").replace(LATIN_MARK, "").normalize("NFC");
 }
 
-/** The slug of a text, as if it were free: words in lower case, cut between characters. */
+/** The slug of a text, without a check whether it is free: words in lower case, cut between characters. */
 export function slugText(text: string, { separator, maxLength, fallback, transliterate }: SlugStyle): string {
   const words = transliterate(text).toLowerCase().replace(APOSTROPHE, "").match(WORD) ?? [];
   return cut(words.join(separator), maxLength, separator) || fallback;
 }
 
-/** A slug with a number, or other text, behind it. */
+/** A slug followed by a number or other text. */
 export function withSuffix(slug: string, suffix: string, { separator, maxLength }: SlugStyle): string {
   return `${cut(slug, maxLength - suffix.length - separator.length, separator)}${separator}${suffix}`;
 }

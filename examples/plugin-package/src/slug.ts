@@ -2,33 +2,33 @@ import { randomUUID } from "node:crypto";
 import { type StringField, string } from "keelson";
 import { ConfigurationError, type FieldDefinition, type RuleRef } from "keelson/plugin";
 
-/** What one slug field says about itself. */
+/** The options of one slug field. */
 export interface SlugFieldOptions {
   /** The field it is made from: short or long text that callers may read. @default "title" */
   readonly from?: string | undefined;
-  /** Whether it is made anew when that field changes. Links to the old slug stop working then. @default false */
+  /** Whether the slug changes when that field changes. Links to the old slug then stop working. @default false */
   readonly follow?: boolean | undefined;
-  /** Stands between words. @default that of `slugs()` */
+  /** The text between words. @default as in `slugs()` */
   readonly separator?: "-" | "_" | undefined;
-  /** Characters at most, a number at the end included; from 16 to 200. @default that of `slugs()` */
+  /** Maximum length in characters, including a number at the end; from 16 to 200. @default as in `slugs()` */
   readonly maxLength?: number | undefined;
-  /** Rules (any of them) that must pass to write it. @default callers never write it */
+  /** Rules, one of which must pass to write it. @default callers never write it */
   readonly writable?: RuleRef | undefined;
 }
 
 type Maker = () => string;
 
-/** Never part of a slug. A default with it in front asks for one. */
+/** Never part of a slug. A default that begins with it requests a slug. */
 const MARK = "~";
 
-/** Options by the function that makes the field's default: modifiers make new fields, but keep the default. */
+/** Options by the function that creates the field's default: modifiers return new fields, but keep the default. */
 const options = new WeakMap<Maker, SlugFieldOptions>();
-/** Those that some app has a plugin for. */
+/** Fields of apps that have the plugin. */
 const claimed = new WeakSet<Maker>();
 
 /**
- * A field for `entity()`: a unique text that `slugs()` fills when a record is stored. It is part of the record's type as
- * any other field; of the types of input only when it is writable.
+ * A field for `entity()`: a unique text that `slugs()` fills when a record is stored. It is part of the record's type
+ * like any other field, and of the types of input only if it is writable.
  * @example entity("post", { title: string, slug: slug() })
  */
 export function slug(given: SlugFieldOptions & { readonly writable: RuleRef }): StringField<"default">;
@@ -36,7 +36,7 @@ export function slug(given?: SlugFieldOptions): StringField<"default" | "readonl
 export function slug(given: SlugFieldOptions = {}): StringField<"default"> | StringField<"default" | "readonly"> {
   const make: Maker = () => {
     if (!claimed.has(make)) throw new ConfigurationError("A slug() field needs the plugin: plugins: [slugs()]");
-    // Different for each record: what waits for its slug must not look like a conflict.
+    // Different for each record, so that records that wait for their slugs do not conflict.
     return `${MARK}${randomUUID()}`;
   };
   options.set(make, Object.freeze({ ...given }));
@@ -44,20 +44,20 @@ export function slug(given: SlugFieldOptions = {}): StringField<"default"> | Str
   return given.writable === undefined ? field.readonly() : field.writable(given.writable);
 }
 
-/** What `slug()` was told about a field; undefined for other fields. */
+/** The options that `slug()` received for a field; undefined for other fields. */
 export function slugOptionsOf({ default: made }: FieldDefinition): SlugFieldOptions | undefined {
   return made !== undefined && "make" in made ? options.get(made.make as Maker) : undefined;
 }
 
-/** Lets a field ask for slugs: a plugin makes them. */
+/** Marks a field whose slugs a plugin generates. */
 export function claim({ default: made }: FieldDefinition): void {
   if (made !== undefined && "make" in made) claimed.add(made.make as Maker);
 }
 
-/** Whether a value asks for a slug in its place. */
+/** Whether a value requests a slug in its place. */
 export function isPending(value: unknown): boolean {
   return typeof value === "string" && value.startsWith(MARK);
 }
 
-/** A value that asks for a slug in its place, whatever stands there now. */
+/** A value that requests a new slug in its place. */
 export const PENDING: string = MARK;

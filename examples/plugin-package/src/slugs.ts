@@ -1,4 +1,4 @@
-// slugs: makes the slugs of all slug() fields when records are stored, and finds records by them.
+// slugs: generates the slugs of all slug() fields when records are stored, and finds records by them.
 import {
   createPluginFactory,
   type Operation,
@@ -12,19 +12,19 @@ import { slugDriver } from "./slug-driver.ts";
 import { compileSlugPlans, type SlugPlan, type SlugPlans } from "./slug-plan.ts";
 import { slugText } from "./slug-text.ts";
 
-// Hooks: operation:validate (a slug that a caller gives must be one). Around the driver: the making of slugs.
+// Hooks: operation:validate (a slug from a caller must be valid). Around the driver: generating slugs.
 // Service used: query.
 
 /** Options of {@link slugs}; fields may have their own. */
 export interface SlugsOptions {
-  /** Stands between words. @default "-" */
+  /** The text between words. @default "-" */
   readonly separator: "-" | "_";
-  /** Characters at most, from 16 to 200. @default 80 */
+  /** Maximum length in characters, from 16 to 200. @default 80 */
   readonly maxLength: number;
-  /** Whether slugs are made anew when what they are made from changes. @default false */
+  /** Whether slugs change with the field that they are made from. @default false */
   readonly follow: boolean;
   /**
-   * Turns text into letters for a slug, such as `transliterate` of @sindresorhus/transliterate.
+   * Converts text to letters for a slug, such as `transliterate` of @sindresorhus/transliterate.
    * @default Latin letters lose their accents, all others stay
    */
   readonly transliterate: (text: string) => string;
@@ -34,20 +34,20 @@ export interface SlugsOptions {
 
 /** The service `slugs`. */
 export interface Slugs {
-  /** What the slug of a text would be, if it were free. */
+  /** The slug of a text, if it were free. */
   preview(entity: string, text: string): string | undefined;
-  /** Makes the slugs that are missing: of records from before the field was there. Gives how many. */
+  /** Generates missing slugs, of records that are older than the field. Returns their number. */
   fill(): Promise<number>;
 }
 
 /** Service: {@link Slugs}. */
 const SERVICE = "slugs";
 
-/** Records that `fill` takes at once. */
+/** Records that `fill` processes at once. */
 const BATCH = 200;
 
 /**
- * Makes the slugs of all `slug()` fields.
+ * Generates the slugs of all `slug()` fields.
  * @throws ConfigurationError from `keelson()`, for options and fields that cannot work
  * @example keelson({ entities: [post], plugins: [slugs({ follow: true })] })
  */
@@ -71,7 +71,7 @@ export const slugs = createPluginFactory<SlugsOptions>((options) => {
   };
 });
 
-/** A slug that a caller chose is stored as it is, so it must be one. */
+/** A slug that a caller chose is stored unchanged, so it must be valid. */
 function checkGiven(plan: SlugPlan | undefined, { data }: Operation): void {
   const given = plan && data[plan.field];
   if (plan === undefined || typeof given !== "string" || isPending(given)) return;

@@ -15,7 +15,7 @@ const post = entity("post", {
 })
   .rules({ read: ["everyone"], create: ["authenticated"], update: ["authenticated"] })
   .actions({ clone: cloneAction(), bulk: bulkUpdateAction(), import: importAction() });
-/** Follows its title, and editors may choose. */
+/** The slug follows its title, and editors may choose it. */
 const page = entity("page", { title: string, slug: slug({ follow: true, writable: "admin", maxLength: 16 }) })
   .rules({ read: ["everyone"], create: ["authenticated"], update: ["authenticated"] })
   .actions({ clone: cloneAction(), bulk: bulkUpdateAction() });

@@ -9,7 +9,7 @@ const kernel = () => createFakeKernel().given("query", parser);
 
 const post = entity("post", { title: string, slug: slug() });
 
-/** What the start-up report says. */
+/** The text of the start-up report. */
 async function problemsOf(fields: Parameters<typeof entity>[1], options: Record<string, unknown> = {}) {
   const error = await kernel()
     .withEntities(entity("post", fields))
@@ -44,7 +44,7 @@ describe("slugs()", () => {
     const transliterate = (text: string) => [...text].map((letter) => cyrillic.get(letter) ?? letter).join("");
     const fake = kernel().withEntities(post).withDriver(memoryDriver()).as({ id: "ann" });
     await fake.use(slugs({ transliterate: (text) => transliterate(text.toLowerCase()) }));
-    // No plugin checks or completes values here: the driver alone makes the slug.
+    // No plugin checks or completes values here: the driver alone generates the slug.
     const { records } = await fake.operation({ kind: "create", entity: "post", data: { title: "Привет" } });
     expect(records[0]).toMatchObject({ slug: "privet" });
   });

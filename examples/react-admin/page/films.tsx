@@ -39,7 +39,7 @@ export function FilmList() {
   );
 }
 
-/** Pessimistic: the form waits for the answer, so that it can show what the API has against a value. */
+/** Pessimistic: the form waits for the response, so that it can show the API's message for a refused value. */
 export function FilmEdit() {
   return (
     <Edit mutationMode="pessimistic">
@@ -56,7 +56,7 @@ export function FilmCreate() {
   );
 }
 
-/** Nothing is checked here: limits are said once, where the entity is. */
+/** The form does not validate: limits are defined once, in the entity. */
 function FilmForm() {
   return (
     <SimpleForm>

@@ -5,7 +5,7 @@ import { dataProvider } from "./data-provider.ts";
 import { FilmCreate, FilmEdit, FilmList } from "./films.tsx";
 import { ReviewCreate, ReviewEdit, ReviewList } from "./reviews.tsx";
 
-// Telemetry would tell react-admin's makers where this page is.
+// Telemetry would send this page's address to react-admin's makers.
 const page = (
   <Admin title="Films" dataProvider={dataProvider} authProvider={authProvider} requireAuth disableTelemetry>
     <Resource name="films" list={FilmList} edit={FilmEdit} create={FilmCreate} recordRepresentation="title" />

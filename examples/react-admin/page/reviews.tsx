@@ -29,7 +29,7 @@ export function ReviewList() {
   );
 }
 
-/** The API keeps the film, and takes the author from the token. */
+/** The API does not change the film, and takes the author from the token. */
 export function ReviewEdit() {
   return (
     <Edit mutationMode="pessimistic">
@@ -53,7 +53,7 @@ export function ReviewCreate() {
   );
 }
 
-/** The note is in the answers for its author alone. */
+/** Only the author's responses contain the note. */
 function ReviewInputs() {
   return (
     <>

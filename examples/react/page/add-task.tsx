@@ -3,7 +3,7 @@ import { KeelsonClientError } from "keelson/client";
 import { type FormEvent, useId } from "react";
 import { tasks } from "./queries.ts";
 
-/** A form whose errors are those of the API, at the field that they are about. */
+/** A form that shows the API's errors at their fields. */
 export function AddTask() {
   const errorId = useId();
   const { data: projects } = useQuery(tasks.project.list.queryOptions({ sort: ["name"] }));

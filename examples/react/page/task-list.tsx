@@ -2,7 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { tasks } from "./queries.ts";
 
-/** Tasks by page, with their projects. Every change is followed by fresh lists and counts. */
+/** Tasks by page, with their projects. Lists and counts are refetched after every change. */
 export function TaskList() {
   const [isOpenOnly, setOpenOnly] = useState(false);
   const where = isOpenOnly ? { isDone: false } : {};
@@ -12,7 +12,7 @@ export function TaskList() {
   );
   const change = useMutation(tasks.task.update.mutationOptions());
   const remove = useMutation(tasks.task.delete.mutationOptions());
-  /** Shown as it will be, until the list is fresh. */
+  /** The expected state, shown until the list is refetched. */
   const changed = change.isPending ? change.variables.id : undefined;
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
 

@@ -13,7 +13,7 @@ import {
 import { jwtAuth } from "keelson/jwt";
 import { tokens } from "../tokens.ts";
 
-/** Other services of the house; people have no business here. */
+/** Passes for other internal services, never for people. */
 const service = defineRule("service", ({ user }) => user?.role === "service");
 
 const plan = entity("plan", {
@@ -30,7 +30,7 @@ const subscription = entity("subscription", {
 }).rules({ read: [service] });
 
 export interface BillingOptions extends Pick<KeelsonConfig, "logger"> {
-  /** What tokens of services are signed with. */
+  /** The key that signs tokens of services. */
   readonly secret: string;
 }
 

@@ -15,11 +15,11 @@ const customer = entity("customer", {
 export interface ShopOptions extends Pick<KeelsonConfig, "logger" | "getUser"> {
   /** Address of billing's API. */
   readonly billing: string;
-  /** What tokens of services are signed with. */
+  /** The key that signs tokens of services. */
   readonly secret: string;
 }
 
-/** An API of customers, whose subscriptions are billing's. */
+/** An API of customers, whose subscriptions are in the billing service. */
 export function createShop({ billing, secret, ...options }: ShopOptions) {
   const sign = createTokenSigner({ ...tokens(secret), expiresIn: 60 });
   const headers = async () => ({ authorization: `Bearer ${await sign({ sub: "shop", role: "service" })}` });
@@ -33,7 +33,7 @@ export function createShop({ billing, secret, ...options }: ShopOptions) {
       ],
     }),
     services: { billing: () => httpService({ baseUrl: billing, headers }) },
-    // Billing is left alone for two seconds once it has failed three times in a row.
+    // Calls to billing pause for two seconds after three failures in a row.
     remoteJoins: { timeout: 2_000, breaker: { failures: 3, resetAfter: 2_000 } },
     ...options,
   });

@@ -3,8 +3,8 @@ import { belongsTo, datetime, entity, enums, int, string } from "keelson";
 const plan = entity("plan", { name: string, price: int }).rules({ read: ["everyone"] });
 
 /**
- * What the shop knows of billing's subscriptions, and who of its own callers may see what of them. It is part of no
- * database here, and fields that are not named, such as the card, never get any further than this process.
+ * The fields of billing's subscriptions that the shop uses, and the rules for its own callers. The shop stores none of
+ * them, and undeclared fields, such as the card, never leave this process.
  */
 export const subscription = entity("subscription", {
   status: enums("active", "cancelled"),

@@ -1,11 +1,11 @@
-// CASL decides who may do what, in place of the rules of entities.
+// CASL decides what callers may do, in place of the rules of entities.
 import type { MongoAbility, MongoQuery } from "@casl/ability";
 import { rulesToCondition } from "@casl/ability/extra";
 import { type AnyEntity, createPluginFactory, type OperationScope, type User, type Where } from "keelson/plugin";
 
 /** Options of {@link casl}. */
 export interface CaslOptions {
-  /** What a caller may do; null is anonymous. Actions are create, read, update and delete; subjects are names of entities. */
+  /** The ability of a caller; null is anonymous. Actions: create, read, update, delete; subjects: names of entities. */
   abilityFor(user: User | null): MongoAbility;
 }
 
@@ -50,17 +50,17 @@ export const casl = createPluginFactory<CaslOptions>(({ abilityFor }) => ({
   },
 }));
 
-/** Rules that an action or a route has of its own: `everyone`, `authenticated`, or any other for admins alone. */
+/** Rules of an action or a route itself: `everyone` and `authenticated`; all others pass only for admins. */
 const passes = (rules: readonly unknown[], { kind, isAdmin }: OperationScope["principal"]): boolean =>
   rules.some((rule) => rule === "everyone" || isAdmin || (rule === "authenticated" && kind === "user"));
 
-/** Fields that an ability gives; undefined where it does not let the caller do this at all. */
+/** Fields that an ability allows; undefined if it does not allow the action at all. */
 type Fields = ReadonlySet<string> | undefined;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The mask of a caller is the same for all records. So a field counts that a rule without conditions gives, or that all
- * rules with conditions give; and one that any rule takes away does not.
+ * The mask of a caller is the same for all records. It contains the fields that a rule without conditions allows, or
+ * that all rules with conditions allow, except the fields that any rule forbids.
  */
 function fieldsOf(ability: MongoAbility, access: string, name: string, all: readonly string[]): Fields {
   const rules = ability.rulesFor(access, name);
@@ -74,7 +74,7 @@ function fieldsOf(ability: MongoAbility, access: string, name: string, all: read
   return new Set(all.filter((field) => isGiven(field) && !taken.includes(field)));
 }
 
-/** The records that an ability is about: null for none, no conditions for all. */
+/** The records that an ability allows: null for none, no conditions for all. */
 function conditionsOf(ability: MongoAbility, access: string, { name }: AnyEntity): Where | null {
   const convert = ({ conditions, inverted }: ReturnType<MongoAbility["rulesFor"]>[number]): Where => {
     const where = conditions === undefined ? {} : whereOf(conditions);
@@ -89,7 +89,7 @@ function conditionsOf(ability: MongoAbility, access: string, { name }: AnyEntity
 
 const OPERATORS: Readonly<Record<string, string>> = { $in: "in", $gt: "gt", $gte: "gte", $lt: "lt", $lte: "lte" };
 
-/** A condition of CASL as a `where`. @throws Error for an operator that has no counterpart */
+/** A condition of CASL as a `where`. @throws Error for an operator without a counterpart */
 function whereOf(conditions: MongoQuery): Where {
   const fields = Object.entries(conditions).map(([name, test]): Where => {
     if (typeof test !== "object" || test === null) return { [name]: test };

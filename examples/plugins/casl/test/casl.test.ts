@@ -7,7 +7,7 @@ import { type CaslOptions, casl } from "../src/index.ts";
 const post = entity("post", { title: string, authorId: string, score: int.default(0), notes: string.optional() });
 const audit = entity("audit", { text: string });
 
-/** Everyone reads what has a score; authors change their own; editors see notes; only admins delete. */
+/** Everyone reads records with a score; authors change their own; editors see notes; only admins delete. */
 const abilityFor: CaslOptions["abilityFor"] = (user) => {
   const { can, cannot, build } = new AbilityBuilder(createMongoAbility);
   const shown = ["title", "authorId", "score"];

@@ -1,4 +1,4 @@
-// `GET /events` streams the changes of records as server-sent events, each as the caller may see it.
+// `GET /events` streams changes of records as server-sent events, each with the fields that the caller may read.
 import {
   createPluginFactory,
   endpoint,
@@ -10,7 +10,7 @@ import {
 
 /** Options of {@link events}. */
 export interface EventsOptions {
-  /** Events that may wait for a slow client; then its stream ends, and it connects again. @default 1000 */
+  /** Events that may wait for a slow client. With more, its stream ends, and the client reconnects. @default 1000 */
   readonly queue: number;
 }
 
@@ -22,7 +22,7 @@ interface Change {
 
 /** The events of one stream. */
 class Subscriber {
-  /** Records that this stream has shown: only of these does it tell that they are gone. */
+  /** Records that this stream has shown; it reports the removal of these only. */
   readonly #shown = new Set<string>();
   readonly #waiting: Change[] = [];
   readonly #read: (change: Change) => Promise<unknown>;
@@ -45,7 +45,7 @@ class Subscriber {
     this.#wake?.();
   }
 
-  /** The changes as the caller may see them, in their order. */
+  /** The changes that the caller may see, in their order. */
   async *events(): AsyncGenerator<string> {
     yield ": open\n\n"; // hosts send the headers with the first bytes
     while (!this.#isOver) {
@@ -75,7 +75,7 @@ export const events = createPluginFactory<EventsOptions>(({ queue = 1_000 }) => 
     const subscribe = (user: User | null, signal: AbortSignal): AsyncIterable<string> => {
       const subscriber = new Subscriber(readerFor(context, user), queue);
       open.add(subscriber);
-      // The client has gone, or the app begins to close.
+      // The client has disconnected, or the app begins to close.
       signal.addEventListener("abort", () => {
         open.delete(subscriber);
         subscriber.end();
@@ -97,7 +97,7 @@ export const events = createPluginFactory<EventsOptions>(({ queue = 1_000 }) => 
   },
 }));
 
-/** Reads a changed record as a caller: null for one that is gone, or that the caller may not see. */
+/** Reads a changed record with the caller's rights: null if it no longer exists, or if the caller may not see it. */
 function readerFor({ runAs, clientFor }: Pick<PluginContext, "runAs" | "clientFor">, user: User | null) {
   return async ({ entity, kind, id }: Change): Promise<unknown> =>
     kind === "delete"

@@ -28,7 +28,7 @@ async function boot() {
   return { api, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** An open stream, and the text that has come. */
+/** An open stream, and the text received so far. */
 async function listen(origin: string, headers: Readonly<Record<string, string>> = {}) {
   const response = await fetch(`${origin}/events`, { headers });
   expect(response.headers.get("content-type")).toBe("text/event-stream");

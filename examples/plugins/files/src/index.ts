@@ -1,4 +1,4 @@
-// Files as records with rules, their bytes in a store: `POST /api/files/content?name=…` uploads one,
+// Files are records with rules, and their bytes are in a store: `POST /api/files/content?name=…` uploads one,
 // `GET /api/files/:id/content` downloads it.
 import { randomUUID } from "node:crypto";
 import { EntityNotFoundError, type EntityRulesInput, entity, int, schemaFromEntities, string } from "keelson";
@@ -11,15 +11,15 @@ export { diskStore, type FileStore, s3Store } from "./stores.ts";
 export interface FilesOptions {
   /** @default diskStore("files") */
   readonly store: FileStore;
-  /** Who may upload (`create`), read, rename (`update`) and delete. @default all denied */
+  /** Rules to upload (`create`), read, rename (`update`) and delete. @default all denied */
   readonly rules: EntityRulesInput;
-  /** Bytes of a file, at most. @default 10 MiB */
+  /** Maximum bytes of a file. @default 10 MiB */
   readonly maxBytes: number;
 }
 
 export const files = createPluginFactory<FilesOptions>((options) => {
   const { store = diskStore("files"), rules = {}, maxBytes = 10 * 1024 * 1024 } = options;
-  // What the plugin sets, callers cannot write: a record comes to be by an upload only.
+  // Callers cannot write the fields that the plugin sets: only an upload creates a record.
   const file = entity("file", {
     name: string,
     type: string.readonly(),
@@ -70,7 +70,7 @@ export const files = createPluginFactory<FilesOptions>((options) => {
           const { key, type, name } = found[0] as unknown as Readonly<Record<"key" | "type" | "name", string>>;
           const bytes = await store.get(key);
           if (bytes === undefined) throw new EntityNotFoundError();
-          // An attachment: a browser does not run what a caller has uploaded.
+          // An attachment, so that a browser does not run an uploaded file.
           const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
           return new Reply(200, bytes, { "content-type": type, "content-disposition": disposition });
         },

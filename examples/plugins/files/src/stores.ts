@@ -2,16 +2,16 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 
-/** Where the bytes of files are. Keys are UUIDs. */
+/** Stores the bytes of files. Keys are UUIDs. */
 export interface FileStore {
   put(key: string, bytes: Uint8Array<ArrayBuffer>, type: string): Promise<void>;
-  /** Undefined for a key that it does not have. */
+  /** Undefined for an unknown key. */
   get(key: string): Promise<Uint8Array | undefined>;
-  /** Also for a key that it does not have. */
+  /** Accepts unknown keys. */
   delete(key: string): Promise<void>;
 }
 
-/** Files in a folder, which is made when it does not exist. */
+/** Files in a folder, which is created if it does not exist. */
 export function diskStore(folder: string): FileStore {
   return {
     async put(key, bytes) {
@@ -27,7 +27,7 @@ export function diskStore(folder: string): FileStore {
   };
 }
 
-/** Objects in a bucket of a server that speaks the protocol of Amazon S3. @param url of the bucket */
+/** Objects in a bucket of a server with the protocol of Amazon S3. @param url of the bucket */
 export function s3Store(
   url: string,
   credentials: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly region: string },

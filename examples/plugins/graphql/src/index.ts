@@ -1,6 +1,5 @@
-// `POST /graphql` over the entities of the app, served by GraphQL Yoga. Records are read and written through the caller's
-// client, so rules, masks and limits are those of the REST API; relations are its includes, batched.
-
+// `POST /graphql` over the entities of the app, served by GraphQL Yoga. Records are read and written with the caller's
+// client, so rules, masks and limits are those of the REST API; relations become its batched includes.
 import {
   GraphQLBoolean,
   GraphQLError,
@@ -28,7 +27,7 @@ interface Context extends Record<string, unknown> {
 }
 type Field = GraphQLFieldConfig<Record<string, unknown>, Context>;
 
-/** What a client sends (GraphQL over HTTP). */
+/** The body of a request (GraphQL over HTTP). */
 const sent = z.object({
   query: z.string().max(20_000),
   variables: z.record(z.string(), z.unknown()).nullish(),
@@ -83,7 +82,7 @@ function schemaOf(model: Model): GraphQLSchema {
   });
 }
 
-/** Every field may be null: what a caller may not read is absent. */
+/** Every field may be null, because fields that a caller may not read are absent. */
 function columnFields({ columns, hidden }: AnyEntity): Record<string, Field> {
   const shown = Object.values(columns).filter(({ name }) => !hidden.includes(name));
   return Object.fromEntries(
@@ -173,7 +172,7 @@ function includesOf(model: Model, entity: AnyEntity, info: GraphQLResolveInfo): 
   return [...found];
 }
 
-/** The API's own errors are told to clients; Yoga masks others. */
+/** Clients receive the API's own errors; Yoga masks others. */
 async function told<T>(work: () => Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await work();

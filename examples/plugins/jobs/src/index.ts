@@ -1,11 +1,11 @@
-// Jobs that run every so often, once for all processes of the app: a lease in the database says whose turn it is.
+// Jobs that run at intervals, in one process of the app at a time: a lease in the database determines which one.
 import { randomUUID } from "node:crypto";
 import { datetime, entity, schemaFromEntities, string } from "keelson";
 import { ConflictError, createPluginFactory, type OperationScope, type PluginContext } from "keelson/plugin";
 
-/** What runs, how often, and for how long at most. */
+/** A job: its work, its interval, and its lease. */
 export interface Job {
-  /** Milliseconds from one run to the next, counted over all processes. */
+  /** Milliseconds from one run to the next, over all processes. */
   readonly every: number;
   /** Milliseconds until another process may take over from one that died. @default 60000 */
   readonly lease?: number;
@@ -62,7 +62,7 @@ async function runWhenDue({ driver, runAs, clientFor }: PluginContext, name: str
   const holder = randomUUID();
   const first = { id: randomUUID(), name, nextAt: new Date(now + lease), holder };
   const known = await driver.findOne("jobRun", { name });
-  // Of several processes one changes the row, or stores it: the others see another `nextAt`, or a conflict.
+  // Only one of several processes changes or stores the row; the others find another `nextAt`, or get a conflict.
   const isOurs =
     known === null
       ? await driver.create("jobRun", first).then(() => true, ignoreConflict)

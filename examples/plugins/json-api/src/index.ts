@@ -94,7 +94,7 @@ function readQuery({ name: entity, columns }: AnyEntity, search: string) {
   return query;
 }
 
-/** Attributes, and the keys of to-one relations, of a resource that was sent. @throws BadRequestError */
+/** Attributes, and the keys of to-one relations, of a resource in a request. @throws BadRequestError */
 function readResource(model: Model, entity: AnyEntity, body: unknown): Row {
   const { data } = (body ?? {}) as { data?: { type?: unknown; attributes?: Row; relationships?: Row } };
   if (data?.type !== entity.name) throw new BadRequestError(`The body needs \`data\` of the type "${entity.name}"`);
@@ -122,7 +122,7 @@ function documentOf(model: Model, entity: AnyEntity, records: Row | readonly Row
       const { target } = relation;
       const identify = (one: Row): object => {
         const key = `${target.name} ${one.id}`;
-        if (!included.has(key)) included.set(key, {}).set(key, resourceOf(target, one)); // a circle ends here
+        if (!included.has(key)) included.set(key, {}).set(key, resourceOf(target, one)); // ends circular includes
         return { type: target.name, id: one.id };
       };
       const data = Array.isArray(value) ? value.map(identify) : value === null ? null : identify(value as Row);

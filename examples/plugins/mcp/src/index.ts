@@ -1,5 +1,5 @@
-// `POST /mcp`: the entities of the app as tools of the Model Context Protocol, for agents that call with a user's token. A tool
-// calls the caller's client, so an agent can do what its user may do, and no more.
+// `POST /mcp`: the entities of the app as tools of the Model Context Protocol, for agents that send a user's token. A
+// tool calls the caller's client, so an agent has exactly the rights of its user.
 
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
@@ -8,9 +8,9 @@ import { type AnyEntity, createPluginFactory, endpoint, type PluginContext } fro
 
 /** Options of {@link mcp}. */
 export interface McpOptions {
-  /** Whether there are tools that change records. @default false */
+  /** Whether to offer tools that change records. @default false */
   readonly writes: boolean;
-  /** Records of a list at most. @default 20 */
+  /** Maximum records of a list. @default 20 */
   readonly limit: number;
 }
 
@@ -23,7 +23,7 @@ interface Arguments {
   readonly data?: never;
 }
 
-/** A tool, and what it does with the client of its entity. */
+/** A tool, and its call of the client of its entity. */
 interface EntityTool {
   readonly tool: Tool;
   readonly entity: string;
@@ -47,7 +47,7 @@ export const mcp = createPluginFactory<McpOptions>(({ writes = false, limit = 20
         rules: ["authenticated"],
         async handler({ scope, body }, { tools, clientFor }) {
           const server = serverOf(tools, clientFor(scope));
-          // Without sessions: each request is answered by itself, by any process of the app.
+          // Without sessions, any process of the app can handle each request.
           const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
           await server.connect(transport);
           const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };

@@ -1,4 +1,4 @@
-// Every change of a record is announced to a webhook: stored with the change, delivered at least once, signed.
+// Reports changes of records to a webhook. Events are stored with the change, delivered at least once, and signed.
 // Signatures follow Standard Webhooks (standardwebhooks.com): HMAC-SHA256 over `id.timestamp.body`.
 import { createHmac, randomUUID } from "node:crypto";
 import { datetime, entity, int, json, schemaFromEntities } from "keelson";
@@ -7,13 +7,13 @@ import { createPluginFactory, type Driver, type Logger } from "keelson/plugin";
 /** Options of {@link outbox}. */
 export interface OutboxOptions {
   readonly url: string;
-  /** The key of signatures, as both sides have it: `whsec_` and base64. */
+  /** The key of signatures, shared by both sides: `whsec_` and base64. */
   readonly secret: string;
-  /** Milliseconds between looks for entries. @default 1000 */
+  /** Milliseconds between checks for entries. @default 1000 */
   readonly everyMs: number;
 }
 
-/** Internal: it has no routes. An entry names the record; receivers ask for what they may read of it. */
+/** Internal: it has no routes. An entry names the record; receivers request the fields that they may read. */
 const outboxEntry = entity("outboxEntry", {
   at: datetime,
   payload: json,
@@ -21,7 +21,7 @@ const outboxEntry = entity("outboxEntry", {
   nextAt: datetime,
 }).timestamps(false);
 
-/** Milliseconds after which an attempt that did not answer counts as failed. */
+/** Milliseconds after which an attempt without a response counts as failed. */
 const TIMEOUT_MS = 10_000;
 /** Milliseconds until the next attempt: doubled each time, an hour at most. */
 const backoff = (attempts: number): number => Math.min(1_000 * 2 ** attempts, 3_600_000);
@@ -32,7 +32,7 @@ export const outbox = createPluginFactory<OutboxOptions>(({ url = "", secret = "
   setup({ records, problem }) {
     if (!URL.canParse(url)) problem("outbox: `url` is the address that changes are posted to");
     if (!secret.startsWith("whsec_")) problem("outbox: `secret` is `whsec_` and a key in base64");
-    let made = 0; // entries of one millisecond are in the order of their ids
+    let made = 0; // orders entries of the same millisecond by their ids
     records.onChange(async (changes, driver) => {
       const rows = changes.map(({ entity: { name }, kind, id, cause: { at } }) => ({
         id: `${String(made++).padStart(12, "0")}-${randomUUID()}`,
@@ -77,7 +77,7 @@ async function deliverDue(driver: Driver, sendEntry: (entry: Entry) => Promise<v
   });
   for (const entry of due as unknown as readonly Entry[]) {
     const { id, attempts } = entry;
-    // Of several processes one takes the entry; if it dies, another one tries after the pause.
+    // Only one of several processes takes the entry; if it dies, another one tries after the pause.
     const pause = Math.max(backoff(attempts), TIMEOUT_MS);
     const next = { attempts: attempts + 1, nextAt: new Date(Date.now() + pause) };
     if ((await driver.updateMany("outboxEntry", { id, attempts }, next)) === 0) continue;
@@ -91,7 +91,7 @@ async function deliverDue(driver: Driver, sendEntry: (entry: Entry) => Promise<v
   }
 }
 
-/** @throws Error when the receiver does not answer with 2xx */
+/** @throws Error when the receiver does not respond with 2xx */
 async function send({ id, payload }: Entry, url: string, secret: string): Promise<void> {
   const body = JSON.stringify(payload);
   const timestamp = String(Math.floor(Date.now() / 1_000));

@@ -26,7 +26,7 @@ interface Received {
   readonly body: string;
 }
 
-/** A receiver on a port of its own. @param statuses its answers, one after the other; 204 afterwards */
+/** A receiver on its own port. @param statuses of its responses in order; 204 afterwards */
 async function receiver(...statuses: number[]) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-// One database for many customers: each record belongs to a tenant, and callers see those of their own.
+// One database for many customers: each record belongs to a tenant, and callers see only records of their tenant.
 import { string } from "keelson";
 import {
   type AnyEntity,
@@ -15,7 +15,7 @@ export interface TenancyOptions {
   readonly shared: readonly string[];
 }
 
-/** The tenant of a caller, as part of their records; undefined for the system, which sees all. */
+/** The tenant of a caller, as part of their records; undefined for the system, which sees all tenants. */
 const within = ({ principal: { kind, user } }: Pick<OperationScope, "principal">) =>
   kind === "system" ? undefined : { tenantId: String(user?.tenantId ?? "") };
 
