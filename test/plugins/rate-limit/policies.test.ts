@@ -191,7 +191,7 @@ describe("options", () => {
     [{ policies: [{ ...policy, each: "user" }] }, '`each` must be "policy", "entity" or "route"'],
     [{ policies: [{ ...policy, for: { actoin: "login" } }] }, 'there is no option "actoin"'],
     [{ policies: [{ ...policy, for: { action: [] } }] }, "`for.action` must be a name, or a list of names"],
-    [{ policies: [null] }, "`policies[0]` is no policy"],
+    [{ policies: [null] }, "`policies[0]` is not a policy"],
     [{ trustedProxies: true }, "`trustedProxies` is how many proxies there are"],
     [{ trustedProxies: ["10.0.0.0/33"] }, '"10.0.0.0/33" is no address and no network'],
     [{ trustedProxies: ["proxy.example"] }, '"proxy.example" is no address and no network'],
