@@ -31,16 +31,17 @@ function driverProblems(driver: unknown): string[] {
   return ["`driver` lacks methods of a driver: make one with defineDriver(port), and change one with withMiddleware()"];
 }
 
-/** The options with the right shape, and the problems of the others. */
+/** The valid options, and the problems of the others. */
 export interface CheckedConfig<C> {
   readonly config: C;
   readonly problems: readonly string[];
 }
 
 /**
- * Checks the shape of a configuration. The compiler finds most problems, but not in JavaScript or in circular imports.
- * Wrong options are left out of the result, so that the rest can be checked before all problems are reported together.
- * @throws ConfigurationError when it is not an object
+ * Checks the types of a configuration's options. The compiler finds most problems, but not in JavaScript or with
+ * circular imports. Invalid options are removed from the result, so that the others can be checked before all problems
+ * are reported together.
+ * @throws ConfigurationError when the configuration is not an object
  */
 export function checkConfig<C>(given: C): CheckedConfig<C> {
   if (!isObject(given)) throw new ConfigurationError("keelson() takes an object: keelson({ entities: [...] })");

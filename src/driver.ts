@@ -1,4 +1,4 @@
-// keelson/driver: what authors of drivers import. Re-exports only.
+// keelson/driver: the entry point for driver authors. Re-exports only.
 export {
   type AnyEntity,
   ConfigurationError,

@@ -4,32 +4,32 @@ import { getLogger, safeLogger, type User } from "./kernel/index.ts";
 import { type FieldSecurityOptions, protectDriver } from "./plugins/field-security/index.ts";
 import { filteringDriver } from "./plugins/rules/index.ts";
 
-/** What `createEnhancedDriver` takes besides a driver. */
+/** The options of `createEnhancedDriver`. */
 export interface EnhancedDriverOptions extends FieldSecurityOptions {
-  /** Definitions, or builders that are not built yet: all that the driver is used for, and those they relate to. */
+  /** Definitions or builders of all entities that the driver is used for, and of those they relate to. */
   readonly entities: readonly EntityLike[];
   /**
-   * On whose behalf the driver is used; null, or a present key with undefined, means anonymous.
+   * The user that the driver acts for; null, or an explicit undefined, means anonymous.
    * @default no user: all fields are read and written
    */
   readonly user?: User | null | undefined;
-  /** Whether the user is an administrator. @default as `isAdmin` of `keelson()` */
+  /** Whether the user is an administrator. @default like `isAdmin` of `keelson()` */
   readonly isAdmin?: boolean | undefined;
 }
 
-/** A driver that knows its entities, so `connect` needs no argument. */
+/** A driver with its entities, so that `connect` needs no argument. */
 export interface EnhancedDriver extends Driver {
   /** @param context @default its entities, the process-wide logger, and whether NODE_ENV is "production" */
   connect(context?: DriverContext): Promise<void>;
 }
 
 /**
- * A driver with field security on, for code without an app (spec 1.1): it hashes passwords and encrypts fields it stores,
- * decrypts what it returns, and tags records, so that hidden columns do not show. With `user` it also leaves out fields
- * the user may not read of what it returns, and drops those the user may not write of what it stores. Nothing else of
- * an app is in it: no rules of entities, no validation, no defaults; conditions and orders may name any column.
- * @param driver one that is connected already, such as `api.driver`, or one to `connect()`
- * @throws ConfigurationError for definitions, costs and keys that would keep an app from starting
+ * Wraps a driver with field security, for code without an app (spec 1.1): it hashes passwords and encrypts fields on
+ * write, decrypts records on read, and tags them, so that hidden columns are not shown. With `user`, it also removes
+ * fields that the user may not read from results, and fields that the user may not write from data. It includes no
+ * other part of an app: no entity rules, no validation, no defaults; conditions and sort keys may use any column.
+ * @param driver a connected driver, such as `api.driver`, or one to `connect()`
+ * @throws ConfigurationError for definitions, costs and keys that would prevent an app from starting
  * @example
  * const driver = createEnhancedDriver(embedded(), [user, post])
  * await driver.connect()

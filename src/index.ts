@@ -1,5 +1,5 @@
-// The package root: what the specification names and what every app uses. Re-exports only; optional plugins, plugin authors and
-// driver authors have entry points of their own.
+// The package root: the names in the specification and those that every app uses. Re-exports only; optional plugins,
+// plugin authors and driver authors have their own entry points.
 export { expressAdapter } from "./adapters/express/index.ts";
 export { honoAdapter } from "./adapters/hono/index.ts";
 export { toNextHandler } from "./adapters/next/index.ts";

@@ -53,17 +53,17 @@ import { haveWorkflows, type WorkflowsOptions, workflows } from "./plugins/workf
 
 /** Options of the default plugins, by plugin. */
 export interface DefaultPluginOptions {
-  /** Rules that definitions mention by name. */
+  /** Rules that definitions refer to by name. */
   readonly rules?: readonly Rule[] | undefined;
   /** Keys of encrypted fields. */
   readonly encryption?: AppEncryption | undefined;
   readonly workflows?: WorkflowsOptions | undefined;
-  /** How records of other services are joined. */
+  /** Options for joining records of other services. */
   readonly remoteJoins?: RemoteJoinsOptions | undefined;
   readonly openapi?: OpenApiOptions | undefined;
 }
 
-/** The plugins every app has unless it says otherwise. */
+/** The default plugins of an app. */
 export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
   return new PluginList([
     rules({ rules: options.rules }),
@@ -84,29 +84,29 @@ export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
   ]);
 }
 
-/** What `keelson()` takes. Only `entities` is needed. @typeParam TPlugins its list of plugins */
+/** The options of `keelson()`. Only `entities` is required. @typeParam TPlugins the type of `plugins` */
 export interface KeelsonConfig<
   TEntities extends readonly EntityLike[] = readonly EntityLike[],
   TPlugins extends Iterable<Plugin> = Iterable<Plugin>,
 > {
-  /** Definitions, or builders that are not built yet. */
+  /** Definitions or builders. */
   readonly entities: TEntities;
   /** @default a SQLite file under .keelson/ */
   readonly driver?: Driver;
   /** First segment(s) of entity routes. @default "/api" */
   readonly apiPrefix?: string;
-  /** Appended to the default plugins; a function decides everything. */
+  /** Appended to the default plugins. A function receives the defaults and returns the complete list. */
   readonly plugins?: (TPlugins & readonly Plugin[]) | ((defaults: PluginList) => TPlugins);
   /**
-   * Finds the caller; null for an anonymous one. An adapter's own `getUser` wins; a plugin that brings one, such as
-   * `jwtAuth`, excludes it.
+   * Identifies the caller; null for an anonymous caller. An adapter's own `getUser` takes precedence; cannot be
+   * combined with a plugin that has one, such as `jwtAuth`.
    * @default all callers are anonymous
    */
   readonly getUser?: (request: RequestInfo) => User | null | undefined | Promise<User | null | undefined>;
   /**
-   * Origins whose pages may send `POST`, `PUT`, `PATCH` and `DELETE`, such as "https://app.example". Those of other
-   * sites are refused with 403, and so are forms of pages whose origin the browser does not confirm: both would come
-   * with the caller's cookies. Requests with a bearer token are not affected. "all" turns the check off.
+   * Origins whose pages may send `POST`, `PUT`, `PATCH` and `DELETE`, such as "https://app.example". Requests from
+   * other sites are refused with 403, and so are forms whose origin the browser does not confirm: both would be sent
+   * with the caller's cookies. Requests with a bearer token are not affected. "all" disables the check.
    * @default the app's own origin only
    */
   readonly trustedOrigins?: TrustedOrigins;
@@ -114,17 +114,17 @@ export interface KeelsonConfig<
   readonly services?: Readonly<Record<string, ServiceFactory>>;
   /** @default `role` is "admin", `isAdmin` is true, or `roles` contains "admin" */
   readonly isAdmin?: (user: User) => boolean;
-  /** Rules of entities without `.rules()`. @default no rules: such an entity denies everything */
+  /** Rules of entities without `.rules()`. @default no rules: such an entity denies all access */
   readonly defaultRules?: EntityRulesInput;
-  /** Custom rules that definitions mention by name. Not needed for rules that a definition contains as objects. */
+  /** Custom rules that definitions refer to by name. Not needed for rules that a definition contains as objects. */
   readonly rules?: readonly Rule[];
   readonly limits?: Partial<Limits>;
   /**
-   * Keys of encrypted fields, this app's alone (spec 2.4).
-   * @default those of KEELSON_ENCRYPTION_KEY, or else the process-wide ones of `initEncryption`
+   * Keys of encrypted fields for this app only (spec 2.4).
+   * @default those of KEELSON_ENCRYPTION_KEY, otherwise the process-wide keys of `initEncryption`
    */
   readonly encryption?: AppEncryption;
-  /** How records of other services are joined: batches, deadline, cache, breaker (spec 4.4). */
+  /** Options for joining records of other services: batches, deadline, cache, circuit breaker (spec 4.4). */
   readonly remoteJoins?: RemoteJoinsOptions;
   /** @default the process-wide logger */
   readonly logger?: Logger;
@@ -142,11 +142,11 @@ type EntitiesByName<TEntities extends readonly EntityLike[]> = {
   readonly [E in TEntities[number] as NameOf<E>]: DefinitionOf<E>;
 };
 
-/** Typed access to records on behalf of callers. */
+/** Typed access to records as a user or as the system. */
 export interface TypedCallers<TEntities extends readonly EntityLike[] = readonly EntityLike[]> {
-  /** Typed access in the process on behalf of a user: same rules, same masks, no HTTP. */
+  /** Typed in-process access as a user: same rules, same field masks, no HTTP. */
   as(user: User): InProcessClient<TEntities>;
-  /** The same without rules and masks; may set ids. For seeds, jobs and tests. */
+  /** Access without rules and field masks; may set ids. For seeds, jobs and tests. */
   asSystem(): SystemClient<TEntities>;
 }
 
@@ -161,8 +161,8 @@ export interface Keelson<TEntities extends readonly EntityLike[] = readonly Enti
   /** The definition of an entity. @throws ConfigurationError for an unknown entity */
   getEntity<const N extends keyof EntitiesByName<TEntities>>(name: N): EntitiesByName<TEntities>[N];
   /**
-   * Runs work whose calls are one transaction. What it throws rolls all of them back, and so does a call that failed after it
-   * had stored something.
+   * Runs work in one transaction. An error rolls all calls back, and so does a call that failed after a write, even if
+   * its error is caught.
    * @param work calls `tx.as(user)` and `tx.asSystem()`; other clients are not part of the transaction
    * @example await api.transaction(async (tx) => {
    *   const { id } = await tx.as(user).order.create({ number: "7" })
@@ -176,7 +176,7 @@ export interface Keelson<TEntities extends readonly EntityLike[] = readonly Enti
   hasService(name: ServiceName): boolean;
 }
 
-/** The configuration, typed. */
+/** Returns the configuration with its type. */
 export function defineConfig<
   const TEntities extends readonly EntityLike[],
   const TPlugins extends Iterable<Plugin> = readonly Plugin[],
@@ -190,10 +190,10 @@ function reporting(problems: readonly string[]): Plugin {
 }
 
 /**
- * Makes an app from entity definitions. It connects by itself; requests wait for it, and so does `await api.ready`.
- * @param given its entities, and what differs from the defaults
+ * Makes an app from entity definitions. It connects automatically; requests wait for it, and so does `await api.ready`.
+ * @param given the entities, and options that differ from the defaults
  * @returns the app, which has begun to start
- * @throws ConfigurationError listing everything that is wrong with the configuration
+ * @throws ConfigurationError with all problems of the configuration
  * @example
  * const api = keelson({ entities: [user, post], getUser: (request) => findUser(request.headers.get("authorization")) })
  */
@@ -212,7 +212,7 @@ export function keelson<
     ...options
   } = config;
   const defaultLists = Object.entries(defaultRules).map(([access, list]) => [access, list ?? []] as const);
-  // The plugin reports members that are not rules.
+  // The plugin `rules` reports members that are not rules.
   const held = ruleObjectsOf(defaultLists.flatMap(([, list]) => list)) as readonly Rule[];
   const defaults = defaultPlugins({
     rules: [...customRules, ...held],
@@ -245,13 +245,13 @@ export function keelson<
     resolveAsync: <T>(name: ServiceName<T>) => container.resolveAsync<T>(name),
     hasService: (name: string) => container.has(name),
   };
-  // The kernel is untyped by entity; TEntities has the types.
+  // The kernel has no entity types; TEntities has them.
   return Object.freeze(app) as unknown as Keelson<EntitiesWith<TEntities, AddedIn<TPlugins>>>;
 }
 
-/** A journal where an action is a workflow; encrypted where there is something to encrypt, and so a key. */
+/** Adds a journal if an action is a workflow. It is encrypted if a field is encrypted or a key is configured. */
 function journalFor({ entities, encryption }: KeelsonConfig): WorkflowsOptions {
-  const { entities: built } = createModel(entities); // problems are found where they are used
+  const { entities: built } = createModel(entities); // problems are reported elsewhere
   const isEncrypted = built.some(({ fields }) =>
     Object.values(fields).some(({ encrypted }) => encrypted !== undefined),
   );

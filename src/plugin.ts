@@ -1,4 +1,4 @@
-// keelson/plugin: what authors of plugins and adapters import. Re-exports only.
+// keelson/plugin: the entry point for authors of plugins and adapters. Re-exports only.
 export {
   type AnyEntity,
   ConfigurationError,

@@ -1,6 +1,6 @@
 import type { Command } from "./shell/command.ts";
 
-/** A command by name; its module is loaded when it is the one that was called. */
+/** A command whose module is loaded when it is called. */
 export interface CommandEntry {
   readonly description: string;
   load(): Promise<Command>;
@@ -14,7 +14,7 @@ export interface CommandGroup {
 
 export type CommandTree = Readonly<Record<string, CommandEntry | CommandGroup>>;
 
-/** Every command, in the order in which a project meets them. */
+/** Every command, in the order in which a project usually needs them. */
 export const COMMANDS: CommandTree = {
   init: {
     description: "Start a project in an empty folder",

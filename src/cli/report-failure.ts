@@ -2,8 +2,8 @@ import { isKeelsonError } from "../entity/index.ts";
 import type { Output } from "./shell/output.ts";
 
 /**
- * Says why a command failed. Keelson errors say what to do; any other error is a fault in the command or its input, and
- * only KEELSON_DEBUG shows where, because foreign messages may quote values.
+ * Prints why a command failed. Messages of Keelson errors contain the remedy. Other errors are bugs in the command or
+ * its input; their location is printed only with KEELSON_DEBUG, because their messages may contain values.
  */
 export function reportFailure(output: Output, error: unknown): void {
   if (isKeelsonError(error)) {

@@ -10,8 +10,8 @@ const HELP = new Set(["--help", "-h"]);
 const VERSION = new Set(["--version", "-v"]);
 
 /**
- * Runs a command line, and returns the exit code, or "serving" while a server runs. Never throws.
- * @param words as given, without the name of the program
+ * Runs a command line and returns the exit code, or "serving" while a server runs. Never throws.
+ * @param words the arguments, without the name of the program
  */
 export async function runCli(words: readonly string[], terminal: Terminal): Promise<ExitCode | "serving"> {
   const output = createOutput(terminal);
@@ -59,13 +59,13 @@ export async function runCli(words: readonly string[], terminal: Terminal): Prom
   }
 }
 
-/** What the words of a command line mean. */
+/** The command that the words of a command line select. */
 type FoundCommand =
   | { readonly entry: CommandEntry; readonly path: readonly string[]; readonly rest: readonly string[] }
   | { readonly tree: CommandTree; readonly path: readonly string[] }
   | { readonly unknown: string; readonly tree: CommandTree; readonly path: readonly string[] };
 
-/** The command that a line begins with, or the group it stops in. */
+/** Finds the command at the start of a line, or the group at which the line ends. */
 export function findCommand(words: readonly string[], tree: CommandTree = COMMANDS): FoundCommand {
   let current = tree;
   const path: string[] = [];
@@ -80,7 +80,7 @@ export function findCommand(words: readonly string[], tree: CommandTree = COMMAN
   return { tree: current, path };
 }
 
-/** Help of all commands, or of those under one word, without loading them. */
+/** Formats the help of all commands, or of a group, without loading them. */
 function treeHelp(output: Output, path: readonly string[], tree: CommandTree, version: string): string {
   const called = ["keelson", ...path].join(" ");
   const width = Math.max(...Object.keys(tree).map((name) => name.length));
@@ -98,7 +98,7 @@ function treeHelp(output: Output, path: readonly string[], tree: CommandTree, ve
   ].join("\n");
 }
 
-/** Help of one command. */
+/** Formats the help of one command. */
 async function commandHelp(output: Output, path: readonly string[], command: Command): Promise<string> {
   const { description, args, examples } = command;
   const usage = await renderUsage({ meta: { name: ["keelson", ...path].join(" "), description }, args });
@@ -109,14 +109,14 @@ async function commandHelp(output: Output, path: readonly string[], command: Com
     "",
     ...examples.map((line) => `  keelson ${line}`),
   ];
-  // The library always adds colours.
+  // The library always adds colors.
   const text = lines.join("\n");
   return output.colors ? text : stripVTControlCharacters(text);
 }
 
 /**
- * What is wrong with the arguments of a command, as a sentence; undefined when nothing is. The parser itself ignores
- * unknown options, and a misspelled `--acept-data-loss` has to be reported.
+ * Checks the arguments of a command; returns the problem as a sentence, or undefined. The parser itself ignores unknown
+ * options, but a misspelled `--acept-data-loss` must be reported.
  */
 export async function checkArguments(given: readonly string[], args: ArgsDef): Promise<string | undefined> {
   const options = Object.entries(args).filter(([, { type }]) => type !== "positional");
@@ -138,7 +138,7 @@ export async function checkArguments(given: readonly string[], args: ArgsDef): P
     }
     seen.add(name);
     if (definition.type === "boolean") {
-      // The parser takes any other word as true, even `--accept-data-loss=no`.
+      // The parser treats any other word as true, even `--accept-data-loss=no`.
       if (value === undefined || (flag === `--${name}` && /^(true|false)$/.test(value))) continue;
       return `"${flag}" takes no value; leave out "=${value}".`;
     }
@@ -161,7 +161,7 @@ function usageOf([name, { type, valueHint }]: readonly [string, ArgDef]): string
   return type === "positional" ? `<${name}>` : `--${name}=<${valueHint ?? name}>`;
 }
 
-/** ` Did you mean "x"?`, or nothing. The kernel is loaded only here: help and version do not need it. */
+/** Returns ` Did you mean "x"?` or an empty string. The kernel is loaded lazily: help and version do not need it. */
 async function suggest(word: string, candidates: readonly string[]): Promise<string> {
   const { didYouMean } = await import("../kernel/index.ts");
   return didYouMean(word, candidates);

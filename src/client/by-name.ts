@@ -1,6 +1,6 @@
 /**
  * Names that the language and frameworks look up on any value. If they were functions, `await` would call `then` and
- * send a request, and frameworks would find marks such as `__v_isRef` and `$$typeof`.
+ * send a request, and frameworks would find markers such as `__v_isRef` and `$$typeof`.
  */
 const NO_NAMES = /^(?:then$|toJSON$|__|\$\$|@@)/;
 

@@ -11,15 +11,15 @@ import {
   unexpectedAnswer,
 } from "./create-sender.ts";
 
-/** A change that is part of a batch, and what it will be answered with. */
+/** A change in a batch, with the type of its response. */
 export interface Pending<T> {
-  /** Stands for the id of its record in the changes after it; only there. */
+  /** A placeholder for the id of its record, for use in later changes of the batch only. */
   readonly id: string;
   /** Type-level only. */
   readonly $result?: T;
 }
 
-/** The changes that a batch may have of an entity: the calls of its client, which are sent together. */
+/** The changes of one entity in a batch: the calls of its client, which are sent together. */
 export interface BatchEntity<E> {
   create(data: Sendable<InferCreate<E>>): Pending<OverTheWire<InferRecord<E>>>;
   update(id: string, data: Sendable<InferUpdate<E>>, options?: BatchOptions): Pending<OverTheWire<InferRecord<E>>>;
@@ -33,13 +33,13 @@ export interface BatchEntity<E> {
 /** Options of one change of a batch. */
 export type BatchOptions = Pick<CallOptions, "ifVersion">;
 
-/** The changes that a batch may have, by entity. */
+/** The changes of a batch, by entity. */
 export type Batch<TApi extends TypedApp> = { readonly [N in keyof TApi["entities"]]: BatchEntity<TApi["entities"][N]> };
 
 /**
- * Sends changes in one request: all of them are made, or nothing is. Each is under its own rules and validation.
- * @param write names the changes in their order, and returns those whose answers are wanted
- * @returns their answers
+ * Sends changes in one request, all or nothing. Each is checked against its own rules and validation.
+ * @param write makes the changes in order, and returns those whose responses are needed
+ * @returns the responses
  * @throws KeelsonClientError for the first change that is refused: its message begins with `Item 2: `
  * @example
  * const [order] = await client.$batch((tx) => {
@@ -60,12 +60,12 @@ interface Item {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Collects changes, and sends them. */
+/** Collects and sends changes. */
 export class BatchWriter {
   readonly #pathOf: (entity: string) => string;
   readonly #items: Item[] = [];
   readonly #pending: Pending<unknown>[] = [];
-  /** What a value that is sent later stands for, by its placeholder. */
+  /** The reference for each placeholder. */
   readonly #places = new Map<string, string>();
   readonly #mark = `${Math.random()}${Date.now()}`;
 
@@ -119,7 +119,7 @@ export class BatchWriter {
     return item.body === undefined ? item : { ...item, body: this.#resolve(item.body) };
   }
 
-  /** A value with references in place of placeholders; other texts that look like references stand for themselves. */
+  /** Replaces placeholders with references; other texts that look like references are escaped. */
   #resolve(value: unknown): unknown {
     if (typeof value === "string") return this.#places.get(value) ?? (value.startsWith("$") ? `$${value}` : value);
     if (Array.isArray(value)) return value.map((one) => this.#resolve(one));

@@ -24,8 +24,8 @@ import type { OverTheWire, Sendable } from "./create-sender.ts";
 /**
  * Reads a record, changes it and writes the changes if its version is unchanged, with `If-Match`. On a conflict it
  * re-reads and retries after a random pause, so `change` may be called several times.
- * @param change returns the changes for the current record; undefined leaves it as it is
- * @throws KeelsonClientError with status 412 when every attempt conflicts; what `change` throws
+ * @param change returns the changes for the current record; undefined changes nothing
+ * @throws KeelsonClientError with status 412 when every attempt conflicts; any error that `change` throws
  * @example await client.stock.modify(id, ({ left }) => ({ left: left - 1 }))
  */
 export type ModifyCall<E> = (
@@ -45,16 +45,16 @@ export interface ClientEntity<E> {
     options?: CallOptions,
   ): Promise<ClientList<OverTheWire<InferRecord<E, NamesOf<I>, S, false, I>>>>;
   /**
-   * All records, one after the other, in requests of `limit` each. It continues by cursor, so records that are created
-   * or deleted meanwhile do not shift the rest.
-   * @throws KeelsonClientError, TypeError as `list` does, in the step that makes the request
+   * Yields all records, in requests of `limit` each. It continues by cursor, so records that are created or deleted
+   * meanwhile do not shift the others.
+   * @throws KeelsonClientError, TypeError like `list`, in the step that sends the request
    * @example for await (const post of client.post.all({ where: { published: true } })) show(post)
    */
   all<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
     query?: Omit<ClientQuery<E, I, S>, "page">,
     options?: CallOptions,
   ): AsyncGenerator<OverTheWire<InferRecord<E, NamesOf<I>, S, false, I>>, void>;
-  /** The same, a page at a time. */
+  /** Yields all records, page by page. */
   pages<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
     query?: Omit<ClientQuery<E, I, S>, "page">,
     options?: CallOptions,
@@ -65,19 +65,22 @@ export interface ClientEntity<E> {
     options?: CallOptions,
   ): Promise<OverTheWire<InferRecord<E, NamesOf<I>, S, false, I>>>;
   create(data: Sendable<InferCreate<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
-  /** Changes the given fields, and leaves the rest. */
+  /** Updates the given fields only. */
   update(id: string, data: Sendable<InferUpdate<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
-  /** Changes the record that has the values of a unique key, or creates it, under the rules of what it does. */
+  /**
+   * Updates the record with the given values of a unique key, or creates it. The rules of the operation that runs
+   * apply.
+   */
   upsert(data: Sendable<InferCreate<E>>, options: UpsertOptions): Promise<OverTheWire<InferRecord<E>>>;
-  /** On entities with versions: see {@link ModifyCall}. */
+  /** For versioned entities: see {@link ModifyCall}. */
   readonly modify: IsVersioned<E> extends true ? ModifyCall<E> : never;
   delete(id: string, options?: CallOptions): Promise<void>;
   count(where?: ClientWhere<E>, options?: CallOptions): Promise<number>;
-  /** Computes with the records that match, by group: see `aggregate` in the process. */
+  /** Computes aggregates of the matching records, by group: see the in-process `aggregate`. */
   aggregate<const O extends Aggregated<E>>(query: O, options?: CallOptions): Promise<OverTheWire<InferGroup<E, O>>[]>;
 }
 
-/** Work that may go on after the response: its report is `client.$runs.get(runId)`. */
+/** A run that may continue after the response; `client.$runs.get(runId)` returns its report. */
 export type StartedRun<O> =
   | { readonly status: "running"; readonly runId: string }
   | { readonly status: "ended"; readonly result: O };
@@ -88,12 +91,12 @@ type Arguments<G> = [G] extends [undefined]
     ? [given?: Sendable<G>, options?: CallOptions]
     : [given: Sendable<G>, options?: CallOptions];
 
-/** How an action is called. */
+/** The signature of an action. */
 interface Call<A extends readonly unknown[], O> {
   (...args: A): Promise<O>;
   /**
-   * Asks not to wait (`Prefer: respond-async`, RFC 7240). Actions without a workflow, runs that are not stored and
-   * anonymous callers are waited for all the same; see `status`.
+   * Requests a response before the run has ended (`Prefer: respond-async`, RFC 7240). The API waits nevertheless for
+   * actions without a workflow, runs that are not stored and anonymous callers; see `status`.
    */
   start(...args: A): Promise<StartedRun<O>>;
 }
@@ -112,14 +115,14 @@ type ActionCall<A> = A extends (...options: never[]) => infer B
 
 type ActionsOf<E> = DefinitionOf<E> extends { readonly $entity?: { readonly actions: infer A } } ? A : never;
 
-/** Actions of an entity as methods of its client; names of the client's own methods mean those. */
+/** The actions of an entity as methods of its client, except for names of the client's own methods. */
 export type ClientActions<E> = {
   readonly [K in keyof ActionsOf<E> & string as K extends keyof ClientEntity<E> ? never : K]: ActionCall<
     ActionsOf<E>[K]
   >;
 };
 
-/** A datetime may be compared as text, too. */
+/** Operands, where datetimes may also be texts. */
 type Operand<T> = T extends Date
   ? Date | string
   : T extends readonly (infer I)[]
@@ -128,16 +131,16 @@ type Operand<T> = T extends Date
       ? { readonly [K in keyof T]: Operand<T[K]> }
       : T;
 
-/** Conditions as in the process; that there is no related record is said of its key. */
+/** Conditions, like those of the in-process client, except that a relation cannot be null: use its key instead. */
 type ClientWhere<E> =
   InferWhere<E> extends infer W
     ? { readonly [K in keyof W]?: Operand<K extends RelationNames<E> ? NonNullable<W[K]> : W[K]> }
     : never;
 
-/** What to compute, as in the process. */
+/** Options of an aggregate, like those of the in-process client. */
 type Aggregated<E> = Omit<AggregateOptions<E>, "where"> & { readonly where?: ClientWhere<E> | undefined };
 
-/** The query of a list, as in the process. */
+/** The query of a list, like that of the in-process client. */
 export interface ClientQuery<E, I = IncludeChoice<E>, S extends InferSelect<E> = InferSelect<E>>
   extends Omit<ListOptions<E, never, S, false, I>, "where"> {
   readonly where?: ClientWhere<E> | undefined;

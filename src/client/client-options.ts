@@ -1,24 +1,24 @@
 import type { EntityRoutes } from "./client-routes.ts";
 
-/** What a client needs to know of an app's types. */
+/** The part of an app's types that a client needs. */
 export interface TypedApp {
   readonly entities: object;
 }
 
-/** What `createClient` takes. */
+/** The options of `createClient`. */
 export interface ClientOptions<TApi extends TypedApp = TypedApp> {
-  /** Where the API begins, with its prefix: `"https://shop.example/api"`; `"/api"` on a page of the same host. */
+  /** The address of the API, with its prefix: `"https://shop.example/api"`; `"/api"` for a page on the same host. */
   readonly baseUrl: string;
   /**
-   * Token of the caller, requested before each request; null and undefined for an anonymous caller.
+   * Returns the caller's token, called before each request; null and undefined for an anonymous caller.
    * @default anonymous
    */
   readonly getToken?: (() => string | null | undefined | Promise<string | null | undefined>) | undefined;
-  /** @default the platform's, as it is when a request is made */
+  /** @default the platform's `fetch` at the time of the request */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Headers of every request. */
+  /** Headers for every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Whether cookies go along, as `fetch` takes it. @default as `fetch` does: to the page's own host */
+  /** Whether cookies are sent, like the option of `fetch`. @default like `fetch`: to the page's own host */
   readonly credentials?: RequestCredentials | undefined;
   /**
    * Addresses of entities and their actions, as returned by `clientRoutes(api)`.
@@ -31,14 +31,14 @@ export interface ClientOptions<TApi extends TypedApp = TypedApp> {
 export interface CallOptions {
   /** Aborts the call. */
   readonly signal?: AbortSignal | undefined;
-  /** Version that the record must have, for entities with versions; otherwise the status is 412. @default any */
+  /** The version that the record must have, for versioned entities; otherwise the call fails with 412. @default any */
   readonly ifVersion?: number | undefined;
   /**
-   * Unique to one request, such as `crypto.randomUUID()`. A request sent again with the same key is not carried out
+   * A key unique to one request, such as `crypto.randomUUID()`. A repeated request with the same key is not executed
    * again, if the API has the plugin `idempotency`.
    * @default no key
    */
   readonly idempotencyKey?: string | undefined;
-  /** Headers of this request, over those of the client. */
+  /** Headers for this request; they take precedence over the client's. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

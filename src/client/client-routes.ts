@@ -1,27 +1,27 @@
 import type { TypedApp } from "./client-options.ts";
 import { KeelsonClientError } from "./keelson-client-error.ts";
 
-/** The address of an action, and where its input goes. */
+/** The address of an action, and the places of its input. */
 export interface ActionRoute {
   readonly method: string;
   /** Below the entity's path: `"/:id/publish"`. */
   readonly path: string;
-  /** Names that are query parameters. */
+  /** The names of query parameters. */
   readonly query?: readonly string[] | undefined;
-  /** Names that are in the body. @default all but query parameters */
+  /** The names of members of the body. @default all but query parameters */
   readonly input?: readonly string[] | undefined;
   /** Whether it takes the options of a list. @default false */
   readonly filters?: boolean | undefined;
 }
 
-/** Where an entity is. */
+/** The address of an entity and its actions. */
 export interface EntityRoutes {
-  /** Segment of its records: `"order-items"`. @default the regular plural of its name */
+  /** The path segment of its records: `"order-items"`. @default the regular plural of its name */
   readonly path?: string | undefined;
   readonly actions?: Readonly<Record<string, ActionRoute>> | undefined;
 }
 
-/** What `clientRoutes` reads of an app. */
+/** The part of an app that `clientRoutes` reads. */
 export interface RoutedApp extends TypedApp {
   readonly routes: readonly {
     readonly method: string;
@@ -39,8 +39,8 @@ interface Declared {
 }
 
 /**
- * Where entities and actions of an app are, as plain JSON for the `routes` of its clients. It contains addresses and
- * names of parameters, but no rules; it runs on the server.
+ * The addresses of an app's entities and actions, as plain JSON for the `routes` of its clients. It contains addresses
+ * and names of parameters, but no rules; it runs on the server.
  * @example writeFileSync("routes.json", JSON.stringify(clientRoutes(api)))
  */
 export function clientRoutes({ routes, entities }: RoutedApp): Readonly<Record<string, EntityRoutes>> {
@@ -49,9 +49,9 @@ export function clientRoutes({ routes, entities }: RoutedApp): Readonly<Record<s
     entries.flatMap(([name, entity]) => {
       const own = routes.filter((route) => route.entity === name);
       const collection = own.find(({ action, method }) => action === "list" && method === "GET")?.path;
-      if (collection === undefined) return []; // internal: it has no routes
+      if (collection === undefined) return []; // internal entities have no routes
       const actions = Object.entries(entity.actions).flatMap(([action, value]) => {
-        // An action may have a second address; the first one is its own.
+        // An action may have a second address; the first one is used.
         const route = own.find((one) => one.action === action && one.path.startsWith(`${collection}/`));
         return route === undefined ? [] : [[action, actionRoute(route, collection, declaredBy(value))] as const];
       });
@@ -62,7 +62,7 @@ export function clientRoutes({ routes, entities }: RoutedApp): Readonly<Record<s
 }
 
 function declaredBy(value: unknown): Declared {
-  const made: unknown = typeof value === "function" ? value() : value; // a prebuilt one that was not called
+  const made: unknown = typeof value === "function" ? value() : value; // a prebuilt action that was not called
   return ((made as { readonly definition?: Declared }).definition ?? made) as Declared;
 }
 
@@ -81,7 +81,7 @@ function actionRoute(
   };
 }
 
-/** The text of an id; those of whole numbers are numbers in responses. @throws KeelsonClientError without an id */
+/** The text of an id; numeric ids are numbers in responses. @throws KeelsonClientError without an id */
 export function idText(id: unknown): string {
   const text = typeof id === "number" ? String(id) : id;
   if (typeof text !== "string" || text === "") throw badCall("An id is needed");
@@ -91,7 +91,7 @@ export function idText(id: unknown): string {
 /** An id as one segment of a path. @throws KeelsonClientError when a call on one record has no id */
 export function segmentOf(given: unknown): string {
   const id = idText(given);
-  // URLs drop these segments in any spelling, which would change the address.
+  // URLs remove these segments even when escaped, which would change the address.
   if (id === "." || id === "..") throw badCall('"." and ".." cannot be in a path');
   try {
     return `/${encode(id)}`;
@@ -103,13 +103,13 @@ export function segmentOf(given: unknown): string {
 /** Half of a surrogate pair, which a URL cannot contain. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
-/** A text as a part of a URL. @throws TypeError for half a character */
+/** Encodes a text for a URL. @throws TypeError for a lone surrogate */
 export function encode(text: string): string {
   if (LONE_SURROGATE.test(text)) throw new TypeError("A text with half a character cannot be in a URL");
   return encodeURIComponent(text);
 }
 
-/** Refuses a call without a request, as the API would. */
+/** The error for a call that is refused without a request, like the API would. */
 export function badCall(message: string): KeelsonClientError {
   return new KeelsonClientError({ code: "BAD_REQUEST", status: 400, message });
 }

@@ -8,20 +8,20 @@ import { createSender, type Outgoing, type Send } from "./create-sender.ts";
 import { type ListQuery, serializeListQuery } from "./serialize-list-query.ts";
 import { createWorkflowRuns, type WorkflowRuns } from "./workflow-runs.ts";
 
-/** A client per entity, by name, as `api.as(user)` has them; actions are methods of it. */
+/** One client per entity, by name, like `api.as(user)`. The entity's actions are methods of the client. */
 export type Client<TApi extends TypedApp> = {
   readonly [N in keyof TApi["entities"]]: ClientEntity<TApi["entities"][N]> & ClientActions<TApi["entities"][N]>;
 } & {
-  /** Reports of workflows' runs. */
+  /** Reports of workflow runs. */
   readonly $runs: WorkflowRuns;
   /** Several changes in one request, all or nothing. */
   readonly $batch: SendBatch<TApi>;
 };
 
 /**
- * A typed client of an API over HTTP, for browsers and servers alike. Only types are taken from the app; nothing of it
- * gets into the bundle.
- * @throws KeelsonClientError, in each call, for what the API refuses; what `fetch` throws
+ * Makes a typed client of an API over HTTP, for browsers and servers. It uses only the app's types; none of its code is
+ * part of the bundle.
+ * @throws KeelsonClientError, in each call, for errors of the API; any error of `fetch`
  * @example
  * import type { api } from "../server/api.ts"
  * const client = createClient<typeof api>({ baseUrl: "/api", getToken: () => session.token })
@@ -34,7 +34,7 @@ export function createClient<TApi extends TypedApp>(options: ClientOptions<TApi>
     $runs: createWorkflowRuns(send),
     $batch: batchSender(send, (name) => collectionOf(name, ownOf(routes, name))),
   });
-  // Only the types know the names.
+  // The names exist in the types only.
   return client as Client<TApi>;
 }
 
@@ -60,7 +60,7 @@ function actionCall(send: Send, collection: string, name: string, routes: Entity
   const request = (args: readonly unknown[]) => actionRequest(collection, name, route, args);
   const start = async (...args: readonly unknown[]): Promise<StartedRun<unknown>> => {
     const { status, body } = await send({ ...(await request(args)), prefer: "respond-async" });
-    // A custom action may respond with 202, too, for another reason.
+    // A custom action may also respond with 202, for another reason.
     const { runId } = (status === 202 ? Object(body) : {}) as { readonly runId?: unknown };
     return typeof runId !== "string" ? { status: "ended", result: body } : { status: "running", runId };
   };
@@ -72,8 +72,8 @@ function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string)
 }
 
 /**
- * The path segment of an entity without a given path: the regular English plural in kebab-case. The server also knows
- * irregular plurals and `.plural()`; its dictionaries are larger than this client.
+ * The path segment of an entity without a given path: the regular English plural in kebab-case. The server also
+ * supports irregular plurals, whose dictionary is larger than this client, and `.plural()`.
  */
 function assumedSegment(name: string): string {
   const plural = /(?:[sxz]|[cs]h)$/i.test(name) ? `${name}es` : name.replace(/([^aeiou])y$/i, "$1ie").concat("s");
@@ -88,8 +88,8 @@ type Pairs = readonly (readonly [name: string, value: unknown])[];
 type Sent = Pick<Outgoing, "search" | "body">;
 
 /**
- * The request of an action's call: the id first if it is about a record, then input and query in one object, then
- * options.
+ * Makes the request of an action's call. The arguments are the id, for an action on a record, then input and query in
+ * one object, then options.
  * @param route undefined when the client was not given the action's route
  */
 async function actionRequest(
@@ -108,7 +108,10 @@ async function actionRequest(
   return { method, path: collection + below, ...sent, options, isAssumed: route === undefined };
 }
 
-/** Where the input goes. Unknown names go where they would in the process, so that the API refuses them. */
+/**
+ * Splits the input into query and body. Unknown names are sent where the in-process client would put them, so that the
+ * API refuses them.
+ */
 async function sentWith(
   method: string,
   { query, input, filters }: Omit<ActionRoute, "method" | "path">,
@@ -125,7 +128,7 @@ async function sentWith(
   return { search, body: Object.fromEntries(values.filter(([name]) => forInput(name))) };
 }
 
-/** Rows may be given one after the other; JSON has them all at once. */
+/** Collects rows of an iterable, since JSON contains all of them. */
 async function gathered(given: unknown): Promise<unknown> {
   if (typeof given !== "object" || given === null) return given;
   if (!(Symbol.iterator in given || Symbol.asyncIterator in given)) return given;
@@ -134,7 +137,7 @@ async function gathered(given: unknown): Promise<unknown> {
   return rows;
 }
 
-/** Null is left out: a missing parameter means null. */
+/** Makes a query string. Null is omitted, because a missing parameter means null. */
 function searchOf(values: Pairs): string {
   const pairs = values.flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one) => [name, one]));
   return pairs

@@ -11,17 +11,19 @@ import {
   serializeListQuery,
 } from "./serialize-list-query.ts";
 
-/** Records per request of `pages` and `all`; sent each time, so that a full page differs from the last one. */
+/**
+ * The number of records per request of `pages` and `all`; always sent, so that a full page differs from the last one.
+ */
 const DEFAULT_LIMIT = 100;
 
 /**
- * The calls that every entity has.
- * @param collection path of its records
- * @param isAssumed whether the path was derived from the name rather than given
+ * Makes the calls that every entity has.
+ * @param collection the path of its records
+ * @param isAssumed whether the path was derived from the name
  */
 export function createEntityCalls(send: Send, collection: string, isAssumed: boolean): object {
   const ask = async (request: Outgoing): Promise<unknown> => expectJson(await send(request));
-  /** A redirected write may have become a read, whose response looks like success. */
+  /** Sends a write. A redirected write may have become a read, whose response would look like success. */
   const write = async (request: Outgoing): Promise<unknown> => {
     const answer = await send(request);
     if (answer.isElsewhere)
@@ -76,7 +78,7 @@ export function createEntityCalls(send: Send, collection: string, isAssumed: boo
     async aggregate(query: AggregateRequest, options?: CallOptions): Promise<unknown> {
       return await ask({ method: "GET", path: `${collection}/aggregate`, search: serializeAggregate(query), options });
     },
-    /** A list of one record, because `GET /count` is an action that the entity may not have. */
+    /** Uses a list with one record, because `GET /count` is an action that the entity may not have. */
     async count(where?: ListWhere, options?: CallOptions): Promise<number> {
       const search = serializeListQuery({ where, select: ["id"], limit: 1 });
       const answer = await send({ method: "GET", path: collection, search, options, isAssumed });
@@ -86,12 +88,12 @@ export function createEntityCalls(send: Send, collection: string, isAssumed: boo
   });
 }
 
-/** @throws KeelsonClientError when a header is missing: read as the end of the list, that would hide records */
+/** @throws KeelsonClientError when a header is missing, which would otherwise look like the end of the list */
 function readPage({ limit = Number.POSITIVE_INFINITY, total }: ListQuery, answer: Answer): ClientList<unknown> {
   const data = expectJson(answer);
   if (!Array.isArray(data)) throw unexpectedAnswer(answer, `${answer.of} returned something other than a list`);
   const nextCursor = answer.headers.get("x-next-cursor");
-  // A full page has a cursor, whether records follow or not.
+  // A full page always has a cursor, even if no records follow.
   if (nextCursor === null && data.length >= limit) throw hiddenHeader(answer, "X-Next-Cursor");
   return { data, total: total === false ? 0 : totalOf(answer), nextCursor };
 }
@@ -117,7 +119,7 @@ export interface UpsertOptions extends Omit<CallOptions, "ifVersion"> {
 
 /** Options of `modify`. */
 export interface ModifyOptions extends Omit<CallOptions, "ifVersion" | "idempotencyKey"> {
-  /** Attempts, including the first one. @default 5 */
+  /** Maximum number of attempts, including the first. @default 5 */
   readonly attempts?: number | undefined;
 }
 
@@ -127,13 +129,13 @@ interface ModifyCalls {
   readonly update: (id: string, data: unknown, options: CallOptions) => Promise<unknown>;
 }
 
-/** The longest first pause in milliseconds; it doubles with each attempt, up to the maximum. */
+/** Maximum length of the first pause in milliseconds; it doubles with each attempt, up to `LONGEST_PAUSE`. */
 const FIRST_PAUSE = 25;
 const LONGEST_PAUSE = 1_000;
 
 /**
- * Reads a record and changes it. Re-reads and retries on a conflict, so a write is never based on stale data.
- * @throws KeelsonClientError with status 412 when every attempt conflicts; what `change` throws
+ * Reads a record and changes it. Re-reads and retries on a conflict, so that a write is never based on stale data.
+ * @throws KeelsonClientError with status 412 when every attempt conflicts; any error that `change` throws
  */
 async function modify(
   { get, update }: ModifyCalls,
@@ -151,13 +153,13 @@ async function modify(
       return await update(id, data, { ...options, ifVersion });
     } catch (error) {
       const isChanged = error instanceof KeelsonClientError && error.status === 412;
-      if (!isChanged || !(attempt < attempts)) throw error; // NaN ends the attempts, too
+      if (!isChanged || !(attempt < attempts)) throw error; // also stops for NaN
     }
     await pause(attempt, options.signal);
   }
 }
 
-/** A random pause, so that conflicting clients do not collide again. @throws the signal's reason */
+/** Waits for a random time, so that conflicting clients do not collide again. @throws the signal's reason */
 function pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
   const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempt - 1));
   return new Promise((resolve, reject) => {

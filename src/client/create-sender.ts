@@ -12,16 +12,16 @@ export interface Outgoing {
   readonly body?: unknown;
   readonly prefer?: string | undefined;
   readonly options?: CallOptions | undefined;
-  /** Whether the path was derived, so that a 404 can only mean the path. */
+  /** Whether the path was derived, so that a 404 can only be about the path. */
   readonly isAssumed?: boolean | undefined;
 }
 
-/** @throws KeelsonClientError for error responses; what `fetch` throws */
+/** @throws KeelsonClientError for error responses; any error of `fetch` */
 export type Send = (request: Outgoing) => Promise<Answer>;
 
 export function createSender({ baseUrl, getToken, headers: shared, credentials, ...given }: ClientOptions): Send {
   const root = baseUrl.replace(/\/+$/, "");
-  // Looked up at each request: a page may replace it, and the browser's own must be called as a global.
+  // Looked up for each request: a page may replace `fetch`, and the browser's must be called as a global.
   const ask = given.fetch ?? ((url: string, init: RequestInit) => fetch(url, init));
 
   return async (request) => {
@@ -47,10 +47,10 @@ export function createSender({ baseUrl, getToken, headers: shared, credentials, 
   };
 }
 
-/** JSON has no NaN, infinity or invalid date, and would silently write null. */
+/** Serializes a body to JSON. Refuses NaN, infinity and invalid dates, which JSON would silently turn into null. */
 function toJson(body: unknown): string {
   return JSON.stringify(body, function (this: Readonly<Record<string, unknown>>, name: string, value: unknown) {
-    const given = this[name]; // datetimes are text by now
+    const given = this[name]; // `value` is already a text for datetimes
     if (typeof given === "number" && !Number.isFinite(given)) throw badCall(`"${name}" must be a finite number`);
     if (given instanceof Date && value === null) throw badCall(`"${name}" must be a valid date`);
     if (typeof given === "bigint") return String(given);
@@ -90,7 +90,7 @@ function errorOf(answer: Answer, { isAssumed }: Outgoing): KeelsonClientError {
   });
 }
 
-/** The promise's result, unless the call is aborted first. @throws the reason of the signal */
+/** Returns the promise's result, unless the call is aborted first. @throws the signal's reason */
 async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await work;
   return await new Promise<T>((resolve, reject) => {
@@ -103,7 +103,7 @@ async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | unde
   });
 }
 
-/** @throws KeelsonClientError for another body, such as a page of a site when the address is not the API's */
+/** @throws KeelsonClientError for another body, such as an HTML page when `baseUrl` is wrong */
 export function expectJson(answer: Answer): unknown {
   if (!answer.isJson)
     throw unexpectedAnswer(answer, `${answer.of} did not return JSON; is baseUrl the address of the API?`);
@@ -114,24 +114,24 @@ export function expectJson(answer: Answer): unknown {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** JSON as values, other bodies as text; undefined without a body. */
+  /** The parsed JSON, other bodies as text; undefined without a body. */
   readonly body: unknown;
   readonly isJson: boolean;
-  /** Whether the request was redirected, maybe as a GET without a body. */
+  /** Whether the request was redirected, possibly as a GET without a body. */
   readonly isElsewhere: boolean;
   /** Method and path, for messages. */
   readonly of: string;
 }
 
-/** The error for a response that did not come from the API, or that lost a part on its way. */
+/** The error for a response that did not come from the API, or that is incomplete. */
 export function unexpectedAnswer({ status, headers }: Answer, message: string): KeelsonClientError {
   const requestId = headers.get("x-request-id") ?? undefined;
   return new KeelsonClientError({ code: "UNEXPECTED_ANSWER", status, message, headers, requestId });
 }
 
 /**
- * The JSON form of a value: a datetime is text (ISO 8601, UTC), and so are a bigint and bytes (base64). The client knows no fields at run time, so texts are
- * not turned back into dates.
+ * The JSON form of a value: datetimes are texts (ISO 8601, UTC), and so are bigints and bytes (base64). The client has
+ * no field definitions at run time, so texts are not converted back.
  */
 export type OverTheWire<T> = 0 extends 1 & T
   ? T
@@ -141,7 +141,7 @@ export type OverTheWire<T> = 0 extends 1 & T
       ? { [K in keyof T]: OverTheWire<T[K]> }
       : T;
 
-/** The same for input: a datetime may be sent as text, so a record that was read can be sent back. */
+/** The JSON form of input: datetimes may be texts, so that a record can be sent back as it was read. */
 export type Sendable<T> = 0 extends 1 & T
   ? T
   : T extends Date

@@ -1,4 +1,4 @@
-// A typed client of an API over fetch, for browsers: it takes types of the entity language and nothing of the server.
+// A typed client of an API over fetch, for browsers. It imports types of the entity layer, but no server code.
 export type { ClientEntity, ClientQuery } from "./client-entity.ts";
 export type { ClientOptions } from "./client-options.ts";
 export { clientRoutes } from "./client-routes.ts";

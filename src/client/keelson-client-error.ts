@@ -1,11 +1,11 @@
-/** One problem with one place of what was sent. */
+/** One problem at one path of the input. */
 export interface ClientIssue {
   readonly path: readonly (string | number)[];
   readonly code: string;
   readonly message: string;
 }
 
-/** The facts of a failed call. */
+/** The content of an error. */
 export interface ClientErrorContent {
   readonly code: string;
   readonly status: number;
@@ -18,28 +18,27 @@ export interface ClientErrorContent {
 }
 
 /**
- * An error of the API, or a response that did not come from the API. It is not one of the server's classes: importing
- * those would put the server into every browser bundle. Network failures and aborted calls reject as `fetch` does.
+ * An error of the API, or a response that did not come from the API. It is not a server class: importing those would
+ * add the server to every browser bundle. Network failures and aborted calls reject like `fetch`.
  * @example
  * if (error instanceof KeelsonClientError && error.code === "VALIDATION_FAILED") show(error.errors)
  */
 export class KeelsonClientError extends Error {
   /**
-   * Code of the catalogue (docs/reference/errors.md), or `UNEXPECTED_ANSWER` for a response that did not come from the
-   * API.
+   * The error code (docs/reference/errors.md), or `UNEXPECTED_ANSWER` for a response that did not come from the API.
    */
   readonly code: string;
-  /** Status of the response; 400 for a call that was never sent. */
+  /** The status of the response; 400 for a call that was not sent. */
   readonly status: number;
-  /** A message per field, to show at the field. */
+  /** Error messages by field. */
   readonly errors: Readonly<Record<string, string>>;
-  /** All that is wrong with what was sent. */
+  /** All problems of the input. */
   readonly issues: readonly ClientIssue[];
   /** The request's id in the server's log. */
   readonly requestId: string | undefined;
-  /** Further members of the response, such as `failedStep` of a workflow. */
+  /** Additional members of the response, such as a workflow's `failedStep`. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** Headers of the response, such as `Retry-After`; empty for a call that was never sent. */
+  /** The headers of the response, such as `Retry-After`; empty for a call that was not sent. */
   readonly headers: Headers;
 
   constructor({ code, status, message, errors, issues, requestId, details, headers }: ClientErrorContent) {

@@ -1,7 +1,7 @@
 import { isOperator, type OperandOf, type Operator } from "../entity/kinds/operators.ts";
 import { encode } from "./client-routes.ts";
 
-/** A value that a condition compares with; `null` asks for absence. */
+/** A value in a condition; `null` matches missing values. */
 export type ListValue = string | number | bigint | boolean | Date | null;
 
 interface Operands {
@@ -27,32 +27,34 @@ export interface ListWhere {
 /** The options of a list, named as in the query string. */
 export interface ListQuery {
   readonly where?: ListWhere | undefined;
-  /** Text to find in any readable text field. */
+  /** A text to search in all readable text fields. */
   readonly q?: string | undefined;
   /** `["-createdAt", "title"]` */
   readonly sort?: readonly string[] | undefined;
-  /** From 1. */
+  /** The number of the page, starting at 1. */
   readonly page?: number | undefined;
   /** Records per page. @default 100, at most 1000 */
   readonly limit?: number | undefined;
-  /** Records to skip, instead of `page`. */
+  /** The number of records to skip, instead of `page`. */
   readonly offset?: number | undefined;
-  /** The cursor of the page before, instead of `page`. */
+  /** The cursor of the previous page, instead of `page`. */
   readonly after?: string | undefined;
-  /** `["author", "comments.author"]`, or `{ comments: { sort: ["-createdAt"], limit: 3, include: { author: true } } }` */
+  /**
+   * `["author", "comments.author"]`, or `{ comments: { sort: ["-createdAt"], limit: 3, include: { author: true } } }`.
+   */
   readonly include?: readonly string[] | object | undefined;
   readonly select?: readonly string[] | undefined;
-  /** Softly deleted records, for callers who may restore them: these too, or these alone. @default left out */
+  /** Includes softly deleted records, or returns only these, for callers who may restore them. @default left out */
   readonly deleted?: "with" | "only" | undefined;
-  /** Adds what `q` found to each record, under `_highlights`. @default false */
+  /** Adds the matches of `q` to each record, under `_highlights`. @default false */
   readonly highlight?: boolean | undefined;
-  /** `false` leaves the count out; `"estimated"` stops counting where pages can no longer be numbered. @default true */
+  /** `false` omits the count; `"estimated"` stops counting at the last page that can be numbered. @default true */
   readonly total?: boolean | "estimated" | undefined;
 }
 
 const LOGIC = new Set(["and", "or", "not", "AND", "OR", "NOT"]);
 
-/** What to compute of the records that match, named as in the query string. */
+/** The aggregates to compute from the matching records, named as in the query string. */
 export interface AggregateRequest {
   readonly where?: ListWhere | undefined;
   readonly deleted?: "with" | "only" | undefined;
@@ -72,14 +74,14 @@ export interface AggregateRequest {
 type Pair = readonly [name: string, value: string];
 
 /**
- * A query as the query string that the API reads as the same query (without `?`). Runs in browsers: it imports only text
- * functions and the table of operators.
+ * Serializes a query to the query string (without `?`) that the API parses back to the same query. Runs in browsers: it
+ * imports only text functions and the table of operators.
  *
- * An object whose keys are all operators is a condition; any other object is about a relation. A related field that is
- * called like an operator is written with one: `{ author: { like: { eq: "x" } } }`. Conditions that have no parameter of
- * their own are sent as JSON, in `_where`.
- * @throws TypeError for values that a query string cannot express (`undefined`, NaN, functions, half a character): left
- *   out silently, they would widen the query. Not a KeelsonError: importing its class would put it into every browser
+ * An object whose keys are all operators is a condition; any other object is a condition on a relation. Add an operator
+ * to a related field with the name of an operator: `{ author: { like: { eq: "x" } } }`. Conditions that cannot be a
+ * parameter are sent as JSON, in `_where`.
+ * @throws TypeError for values that a query string cannot express (`undefined`, NaN, functions, lone surrogates),
+ *   because omitting them would widen the query. Not a KeelsonError: importing its class would add it to every browser
  *   bundle.
  * @example serializeListQuery({ where: { views: { gte: 10 } }, sort: ["-createdAt"], limit: 20 }) //
  *   "views_gte=10&_sort=-createdAt&_limit=20"
@@ -105,7 +107,9 @@ export function serializeListQuery(query: ListQuery): string {
   return pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
 }
 
-/** The query string of an aggregate. Conditions are sent as JSON: parameters have other meanings there. */
+/**
+ * Serializes an aggregate to a query string. Conditions are sent as JSON, because parameters have other meanings there.
+ */
 export function serializeAggregate({
   where,
   deleted,
@@ -142,7 +146,7 @@ function isOperators(value: Readonly<Record<string, unknown>>): boolean {
   return entries.length > 0 && entries.every(([key, operand]) => isOperator(key) && !isObject(operand));
 }
 
-/** One parameter per condition; undefined where some condition has no parameter. */
+/** Makes one parameter per condition; undefined when a condition cannot be a parameter. */
 function wherePairs(where: Readonly<Record<string, unknown>>, prefix: string): Pair[] | undefined {
   const pairs: Pair[] = [];
   for (const [key, value] of Object.entries(where)) {
@@ -165,14 +169,14 @@ function memberPairs(name: string, value: unknown, prefix: string): Pair[] | und
   return prefix === "" && entries.length > 0 ? wherePairs(value, `${name}.`) : undefined;
 }
 
-/** `a=1&a=2`, the form every json-server client sends; `_in=` when there is nothing to repeat. */
+/** Makes `a=1&a=2`, the form of json-server clients; `_in=` for an empty list. */
 function anyOfPairs(name: string, values: readonly unknown[]): Pair[] | undefined {
   if (values.length === 0) return [[`${name}_in`, ""]];
   if (values.some((value) => value === null || isObject(value))) return undefined;
   return values.map((value) => [name, text(name, value)]);
 }
 
-/** The same conditions as JSON has them. */
+/** Converts conditions to their JSON form. */
 function tree(value: unknown, name = "where"): unknown {
   if (Array.isArray(value)) return value.map((item) => tree(item, name));
   if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, tree(inner, key)]));
@@ -194,9 +198,9 @@ function text(name: string, value: unknown): string {
   throw new TypeError(`"${name}" cannot be compared with ${String(value)} in a query string`);
 }
 
-/** Joins values for `field_in` and `field_nin`: by commas, with commas and backslashes inside a value escaped. */
+/** Joins values for `field_in` and `field_nin` by commas; commas and backslashes inside values are escaped. */
 function joinList(values: readonly string[]): string {
-  // An empty text stands for the empty list, so a list with one empty text repeats it, which means the same.
+  // An empty text means the empty list, so a list with one empty text repeats it, which is equivalent.
   if (values.length === 1 && values[0] === "") return ",";
   return values.map((value) => value.replace(/[\\,]/g, "\\$&")).join(",");
 }

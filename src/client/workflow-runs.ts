@@ -22,11 +22,11 @@ export interface WorkflowRun {
   readonly error?: { readonly code: string; readonly message: string };
   /** The result of the last step, when the run has completed. */
   readonly result?: unknown;
-  /** Its steps, in their order, where the engine tells. */
+  /** Its steps in order, if the engine reports them. */
   readonly steps?: readonly WorkflowRunStep[];
 }
 
-/** A step of a run: `execute` is absent when it has not begun, `compensate` when it was not taken back. */
+/** A step of a run. `execute` is absent if it has not begun, `compensate` if it was not compensated. */
 export interface WorkflowRunStep {
   readonly name: string;
   readonly execute?: WorkflowRunStepState;
@@ -41,26 +41,26 @@ interface WorkflowRunStepState {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** What the list tells of a run. */
+/** A run in the list. */
 export interface ListedWorkflowRun extends Omit<WorkflowRun, "result" | "steps"> {
-  /** Id of the user that the run works for, null for others; for administrators only. */
+  /** The id of the user who the run belongs to, null for other callers; for administrators only. */
   readonly userId?: string | null;
 }
 
-/** Which runs. @default all that the caller may see */
+/** Filters and pages the list. @default all runs that the caller may see */
 export interface WorkflowRunQuery {
   readonly status?: WorkflowRun["status"];
   /** Name of the workflow, such as `order.checkout`. */
   readonly name?: string;
-  /** Runs of a page. @default the server's `limits.pageSize` */
+  /** Number of runs per page. @default the server's `limits.pageSize` */
   readonly limit?: number;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly after?: string | undefined;
 }
 
-/** Reports of workflows' runs. */
+/** Reports of workflow runs. */
 export interface WorkflowRuns {
-  /** The caller's own runs, or all for administrators; the last begun first. */
+  /** The caller's own runs, or all runs for administrators; newest first. */
   list(
     query?: WorkflowRunQuery,
     options?: CallOptions,

@@ -7,7 +7,7 @@ type Row = Record<string, unknown>;
 type Conditions = Readonly<Record<string, unknown>>;
 type EntityName = string | AnyEntity | { build(): AnyEntity };
 
-/** What a handler may do with records: the part of the driver port that definitions need to know (spec 4.3). */
+/** The record access of a handler: the part of the driver port that definitions need (spec 4.3). */
 export interface ActionDriver {
   findOne(entity: EntityName, where: Conditions): Promise<Row | null>;
   findMany(entity: EntityName, query?: { readonly where?: Conditions; readonly limit?: number }): Promise<Row[]>;
@@ -22,13 +22,13 @@ export interface PlainActionContext {
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** The checked body; as it was sent when the action declares no input. */
+  /** The validated body; unchecked when the action declares no input. */
   readonly input: unknown;
   readonly user: { readonly id: string; readonly [name: string]: unknown } | null;
   readonly entity: AnyEntity;
-  /** The record of a path under `/:id`, loaded and authorized. */
+  /** The loaded and authorized record, for paths under `/:id`. */
   readonly record: Row | null;
-  /** The current transaction's driver, or the app's, with field security on. */
+  /** The driver of the current transaction, or the app's, with field security. */
   readonly driver: ActionDriver;
   resolve<T = unknown>(service: string): T;
 }
@@ -36,7 +36,7 @@ export interface PlainActionContext {
 /** Fields of an action's input, query or output. */
 export type ActionFields = Readonly<Record<string, AnyField>>;
 
-/** What documentation says about an action, and what plugins read. */
+/** Metadata of an action for documentation and plugins. */
 export interface ActionMeta extends Partial<Metadata> {
   readonly summary?: string | undefined;
   readonly description?: string | undefined;
@@ -47,37 +47,37 @@ export interface ActionMeta extends Partial<Metadata> {
 export interface PlainAction {
   /** @default "POST" */
   readonly method?: string | undefined;
-  /** Pattern below the entity's path, such as `/:id/publish`. @default the action's name */
+  /** The pattern below the entity's path, such as `/:id/publish`. @default the action's name */
   readonly path?: string | undefined;
   readonly description?: string | undefined;
-  /** Passing one is enough. @default those of the entity that fit method and path */
+  /** One rule must pass. @default the entity's rules that match method and path */
   readonly rules?: readonly RuleRef[] | undefined;
   readonly input?: ActionFields | undefined;
   readonly query?: ActionFields | undefined;
   readonly output?: ActionFields | undefined;
   readonly meta?: ActionMeta | undefined;
-  /** Milliseconds the request may take. @default limits.requestMs */
+  /** Timeout of the request in milliseconds. @default limits.requestMs */
   readonly timeout?: number | undefined;
   handler(context: PlainActionContext): unknown;
 }
 
-/** What types know about an action. */
+/** The types of an action. */
 export interface ActionTypes {
   /** The caller's arguments: the values of input and query. */
   readonly given: unknown;
   readonly output: unknown;
-  /** Whether it is about one record. */
+  /** Whether it acts on one record. */
   readonly resource: boolean;
 }
 
-/** An action made by a builder; structural, so that definitions need not know the builder. */
+/** An action made by a builder; structural, so that definitions do not depend on the builder. */
 export interface BuiltAction<T extends ActionTypes = ActionTypes> {
   readonly definition: object;
   /** Type-level only. */
   readonly $action?: T;
 }
 
-/** What `.actions()` takes under a name: a built action, a plain object, or a prebuilt one that was not called. */
+/** A value of `.actions()`: a built action, a plain object, or a prebuilt action that was not called. */
 export type ActionLike = BuiltAction | PlainAction | ((...options: never[]) => BuiltAction);
 
 type Given<G> = [G] extends [undefined] ? [] : Record<never, never> extends G ? [given?: G] : [given: G];
@@ -87,7 +87,7 @@ type CallOf<T> = T extends { given: infer G; output: infer O; resource: infer R 
     : (...given: Given<G>) => Promise<O>
   : never;
 
-/** How an action is called in the process. */
+/** The signature of an in-process call of an action. */
 export type ActionCall<A> = A extends (...options: never[]) => infer B
   ? ActionCall<B>
   : A extends BuiltAction<infer T>
@@ -96,7 +96,7 @@ export type ActionCall<A> = A extends (...options: never[]) => infer B
       : never
     : (...given: readonly unknown[]) => Promise<unknown>;
 
-/** Actions of an entity as methods of its client; names of the client's own methods mean those. */
+/** The actions of an entity as methods of its client, except for names of the client's own methods. */
 export type ActionCalls<A, TTaken extends string> = {
   readonly [K in keyof A & string as K extends TTaken ? never : K]: ActionCall<A[K]>;
 };

@@ -15,7 +15,7 @@ import type { ColumnType, FieldDefinition, FieldKind } from "./kinds/kind.ts";
 import type { RelationDefinition } from "./relation.ts";
 import { searchColumnOf } from "./search-words.ts";
 
-/** Name of the column that a belongsTo relation owns. */
+/** The name of a belongsTo relation's column. */
 export function foreignKeyOf(name: string, relation: RelationDefinition): string {
   return relation.foreignKey ?? `${name}Id`;
 }
@@ -38,12 +38,12 @@ function own(
   return Object.freeze({ name, stored, kind, role, optional: false, unique, ...(existing && { existing }) });
 }
 
-/** Name of the column that holds the blind index of an encrypted field. */
+/** The name of the column with the blind index of an encrypted field. */
 export function blindIndexOf(name: string): string {
   return `${name}Bidx`;
 }
 
-/** The column of a field, and its blind index where the field is encrypted and searchable. */
+/** The columns of a field: its own, and its blind index if it is encrypted and searchable. */
 function fieldColumns(name: string, field: FieldDefinition, existing: boolean): ColumnDefinition[] {
   const { kind, optional, unique, encrypted, search, column = name } = field;
   if (encrypted === undefined) {
@@ -77,14 +77,17 @@ function fieldColumns(name: string, field: FieldDefinition, existing: boolean): 
   ];
 }
 
-/** The column of the words of a field; empty for records from before the field was searchable. */
+/** The column with the words of a field; null in records stored before the field was searchable. */
 function wordsColumn(field: string): ColumnDefinition {
   const name = searchColumnOf(field);
   const kind = wordsKind(stringKind);
   return Object.freeze({ name, stored: name, kind, role: "words", optional: true, unique: false, of: field });
 }
 
-/** The column of a belongsTo relation. Its kind is that of the target's ids, which is known once all entities are. */
+/**
+ * The column of a belongsTo relation. Its kind is that of the target's ids, which is known once all entities are
+ * defined.
+ */
 function foreignKeyColumn(relation: string, definition: RelationDefinition, ownIds: FieldKind): ColumnDefinition {
   const { optional, unique, remote, target } = definition;
   let found: FieldKind | undefined = remote === undefined ? undefined : (idKind as FieldKind);
@@ -104,7 +107,10 @@ function foreignKeyColumn(relation: string, definition: RelationDefinition, ownI
   });
 }
 
-/** The kind of a related entity's ids; undefined while it is not defined yet, or wrong, which the model reports. */
+/**
+ * The kind of a related entity's ids; undefined while the entity is not defined yet, or if it is invalid, which the
+ * model reports.
+ */
 function idsOf(target: RelationDefinition["target"]): FieldKind | undefined {
   try {
     const entity = target?.();
@@ -115,25 +121,25 @@ function idsOf(target: RelationDefinition["target"]): FieldKind | undefined {
   }
 }
 
-/** What the columns are that the framework keeps itself. */
+/** The columns that the framework maintains. */
 export interface KeptColumns {
   readonly id:
     | { readonly kind: FieldKind; readonly column?: string | undefined }
     | { readonly parts: readonly string[] };
-  /** The names of their columns, or `false` without them. */
+  /** The names of the timestamp columns, or `false`. */
   readonly timestamps: TimestampColumns | false;
   readonly versioned: boolean;
-  /** Whether the table was there before. */
+  /** Whether the table existed before the app. */
   readonly existing: boolean;
 }
 
-/** The names of the columns with the moments of a record. @default the names of the fields */
+/** The names of the timestamp columns. @default the names of the fields */
 export interface TimestampColumns {
   readonly createdAt?: string | undefined;
   readonly updatedAt?: string | undefined;
 }
 
-/** The stored columns of an entity, in a fixed order. Names that clash are reported by the builder. */
+/** The stored columns of an entity, in a fixed order. The builder reports name clashes. */
 export function columnsOf(
   declared: readonly (readonly [string, FieldDefinition | RelationDefinition])[],
   { id, timestamps, versioned, existing }: KeptColumns,
@@ -159,7 +165,9 @@ export function columnsOf(
   return Object.freeze(Object.fromEntries(columns.map((column) => [column.name, column])));
 }
 
-/** An id that is not stored, but consists of other columns. @throws ConfigurationError for a name that is no column */
+/**
+ * An id that is not stored, but composed of other columns. @throws ConfigurationError for a name that is not a column
+ */
 function compositeId(names: readonly string[], columns: readonly ColumnDefinition[]): ColumnDefinition {
   const parts = names.map((name) => {
     const part = columns.find((column) => column.name === name);
@@ -169,7 +177,7 @@ function compositeId(names: readonly string[], columns: readonly ColumnDefinitio
   return Object.freeze({ ...own("id", compositeIdKind(parts) as FieldKind, "id", { unique: true }), parts });
 }
 
-/** Names of the columns that a record holds without showing them. */
+/** The names of the columns that records contain but do not show. */
 export function hiddenColumns(columns: Readonly<Record<string, ColumnDefinition>>): readonly string[] {
   const hidden = Object.values(columns).filter(
     ({ of, field }) => of !== undefined || field?.omit === true || field?.password !== undefined,
@@ -183,7 +191,7 @@ function isText(value: unknown): boolean {
   return typeof value === "string" && value.isWellFormed() && !value.includes("\u0000");
 }
 
-/** Half a surrogate pair, NaN, or 1.5 in a whole number would be stored as something else. */
+/** Checks by type: a lone surrogate, NaN, or 1.5 in an integer column would be stored as a different value. */
 const HOLDS: Readonly<Partial<Record<ColumnType["scalar"], (value: unknown) => boolean>>> = {
   String: isText,
   Int: (value) => Number.isInteger(value) && (value as number) >= -INT32 && (value as number) < INT32,
@@ -194,8 +202,8 @@ const HOLDS: Readonly<Partial<Record<ColumnType["scalar"], (value: unknown) => b
 };
 
 /**
- * Whether every database can store a value in a column and give back the same; `null` where the column is optional.
- * Lengths and ranges of a field are checked long before. An encrypted field is stored as text.
+ * Whether every database can store a value in a column and return it unchanged; `null` if the column is optional.
+ * Lengths and ranges of fields are checked earlier. An encrypted field is stored as text.
  */
 export function canHold({ kind, optional, field }: ColumnDefinition, value: unknown): boolean {
   if (value === null) return optional;
@@ -204,7 +212,7 @@ export function canHold({ kind, optional, field }: ColumnDefinition, value: unkn
 }
 
 /**
- * A field's default for one new record: made by its function, or copied so that records never share an object;
+ * A field's default for a new record: the result of its function, or a copy, so that records never share an object;
  * undefined for a field without a default.
  */
 export function newDefault({ default: given }: Pick<FieldDefinition, "default">): unknown {
@@ -216,9 +224,7 @@ export function newDefault({ default: given }: Pick<FieldDefinition, "default">)
 
 type Fields = Readonly<Record<string, FieldDefinition>>;
 
-/**
- * Fields as they may be inspected. A protected field's literal default is left out, because it is one of its values.
- */
+/** Fields for inspection, without literal defaults of protected fields, since these are values of the fields. */
 export function publishedFields(fields: Fields): Fields {
   return Object.freeze(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, published(field)])));
 }

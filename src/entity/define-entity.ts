@@ -8,7 +8,7 @@ import { type RuleRef, ruleObjectsOf } from "./rule-ref.ts";
 
 type Members = readonly (readonly [string, FieldDefinition | RelationDefinition])[];
 
-/** @throws ConfigurationError naming every problem of the definition at once */
+/** @throws ConfigurationError with all problems of the definition */
 export function defineEntity(
   rest: Omit<AnyEntity, "fields" | "relations" | "columns" | "hidden" | "ruleObjects">,
   members: Members,
@@ -32,8 +32,8 @@ export function defineEntity(
 }
 
 /**
- * A definition with more fields and relations, after its own.
- * @throws ConfigurationError for a name that is taken, and for what is wrong with the result
+ * Adds fields and relations to a definition, after its own.
+ * @throws ConfigurationError for a name that is taken, and for problems of the result
  */
 export function extendEntity(definition: AnyEntity, added: FieldMap): AnyEntity {
   const { fields, relations, columns, hidden, ruleObjects, ...rest } = definition;
@@ -60,13 +60,13 @@ export function extendEntity(definition: AnyEntity, added: FieldMap): AnyEntity 
   );
 }
 
-/** Only actions write the field of a soft deletion. */
+/** Makes the field of a soft deletion readonly: only actions write it. */
 export function asKept<M extends FieldDefinition | RelationDefinition>(member: M, isDeletion: boolean): M {
   return isDeletion && "kind" in member ? Object.freeze({ ...member, readonly: true }) : member;
 }
 
 /**
- * Rules that actions were given as objects. Anything that is not a list of rules is skipped here and reported when the
+ * Rules that actions declare as objects. Values that are not a list of rules are skipped here and reported when the
  * actions are read.
  */
 export function rulesOfActions(actions: AnyEntity["actions"]): readonly RuleObject[] {
@@ -77,7 +77,7 @@ export function rulesOfActions(actions: AnyEntity["actions"]): readonly RuleObje
   });
 }
 
-/** The definition of a member. It is usually missing because an import cycle left a name undefined. */
+/** The definition of a member. A missing member is usually caused by an import cycle. */
 export function definitionOf(
   entity: string,
   name: string,

@@ -17,22 +17,22 @@ import {
 import { type FieldKind, type Parsed, parsed, unreadable } from "./kinds/kind.ts";
 import type { Operator } from "./kinds/operators.ts";
 
-/** What `defineKind` takes. */
+/** The options of `defineKind`. */
 export interface KindOptions<T> {
-  /** In error messages and listings, such as "money". */
+  /** The name in error messages and listings, such as "money". */
   readonly name: string;
-  /** The kind that stores its values; it decides about order, and about operators. */
+  /** The kind that stores its values; it determines the order, and the operators. */
   readonly stored: keyof typeof STORED;
   /**
-   * One input value, as in JSON, without optionality and defaults. What it gives is stored, so it must be a value that
-   * the kind behind `stored` can store. Its JSON Schema is in the documentation; `.meta()` adds to it.
+   * Validates one input value in its JSON form, without optionality and defaults. The result is stored, so the kind
+   * behind `stored` must be able to store it. Its JSON Schema is part of the documentation; `.meta()` adds to it.
    */
   readonly schema: ZodType<T>;
-  /** The operators that conditions may use, of those that the stored kind has. @default all of these */
+  /** The operators that conditions may use, a subset of the stored kind's. @default all of them */
   readonly operators?: readonly Operator[] | undefined;
-  /** The text of a value in CSV, with `fromText`. @default as the stored kind */
+  /** Converts a value to its CSV text; requires `fromText`. @default like the stored kind */
   readonly toText?: ((value: T) => string) | undefined;
-  /** The value of such a text, which the schema checks; undefined when there is no such value. */
+  /** Converts a CSV text to a value, which the schema then validates; undefined for an invalid text. */
   readonly fromText?: ((text: string) => unknown) | undefined;
 }
 
@@ -50,9 +50,9 @@ const STORED = {
 } as const;
 
 /**
- * A kind of field of one's own, with all modifiers: `price: money` and `price: money.optional()`.
- * @throws ConfigurationError for a name that is not an identifier, an unknown `stored`, an operator that it does not have,
- *   and one of `toText` and `fromText` alone
+ * Defines a custom field kind with all modifiers: `price: money` and `price: money.optional()`.
+ * @throws ConfigurationError for a name that is not an identifier, an unknown `stored`, an operator that the stored
+ *   kind does not have, and for only one of `toText` and `fromText`
  * @example
  * const cents = defineKind({ name: "cents", stored: "int", schema: z.int().min(0).meta({ description: "in cents" }) })
  */

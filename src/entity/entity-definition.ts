@@ -4,17 +4,17 @@ import type { JsonPath } from "./kinds/json.ts";
 import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
 
-/** The four kinds of access that rules are about. */
+/** The four kinds of access that rules control. */
 export type Access = "create" | "read" | "update" | "delete";
-/** Rule names per access; any of a list passes, an empty list or a missing key denies. */
+/** Rule names per access. One rule of a list must pass; an empty list or a missing key denies. */
 export type EntityRules = { readonly [K in Access]?: readonly string[] };
 
-/** What a user passes to `entity(name, fields)`. */
+/** The `fields` argument of `entity(name, fields)`. */
 export type FieldMap = Readonly<Record<string, AnyField | AnyRelation>>;
 
 /**
- * Who makes the id of a new record: Keelson before it is stored, the database (a sequence, a default), or the caller, who
- * has to give it. "parts": it consists of values of the record.
+ * The source of new ids: Keelson before the record is stored, the database (a sequence, a default), or the caller, who
+ * must supply it. "parts": the id is composed of values of the record.
  */
 export type IdSource = "keelson" | "database" | "caller" | "parts";
 
@@ -23,29 +23,29 @@ export interface CrossFieldValidator {
   readonly test: (data: never, context: CrossFieldContext) => unknown;
   readonly message: string;
   readonly operations: readonly ("create" | "update")[];
-  /** Fields the message is shown at; the first one carries it. */
+  /** The fields that the message is for; it is reported at the first one. */
   readonly fields: readonly string[];
 }
 
-/** What a cross-field validator knows besides the record. */
+/** The context of a cross-field validator. */
 export interface CrossFieldContext {
   readonly operation: "create" | "update";
-  /** Who writes; `null` for anonymous callers and for the system. */
+  /** The user who writes; `null` for anonymous callers and for the system. */
   readonly user: unknown;
 }
 
-/** What a column of an entity is for. */
+/** The role of a column. */
 export type ColumnRole = "id" | "field" | "foreignKey" | "createdAt" | "updatedAt" | "version" | "blindIndex" | "words";
 
-/** One stored column of an entity: a field, a foreign key, or one that the framework keeps itself. */
+/** One stored column of an entity: a field, a foreign key, or a column that the framework maintains. */
 export interface ColumnDefinition {
   readonly name: string;
-  /** What the database calls it. */
+  /** The column's name in the database. */
   readonly stored: string;
-  /** Whether its table was there before: values then have the database's form, not one of Keelson's. */
+  /** Whether its table existed before the app: its values may then have forms that Keelson does not write. */
   readonly existing?: boolean;
   readonly kind: FieldKind;
-  /** Where in its JSON, in conditions on what is at a path. */
+  /** The path into its JSON, in conditions on JSON paths. */
   readonly path?: JsonPath;
   readonly role: ColumnRole;
   readonly optional: boolean;
@@ -54,13 +54,13 @@ export interface ColumnDefinition {
   readonly field?: FieldDefinition;
   /** The belongsTo relation that owns it, when `role` is "foreignKey". */
   readonly relation?: string;
-  /** The columns whose values it consists of, when `role` is "id" and there is no column of its own. */
+  /** The columns that it is composed of, when `role` is "id" and the id has no column. */
   readonly parts?: readonly ColumnDefinition[];
-  /** The field whose values it is made of, when `role` is "blindIndex" or "words". */
+  /** The field that it is derived from, when `role` is "blindIndex" or "words". */
   readonly of?: string;
 }
 
-/** An entity as passive, frozen data. Everything the framework does is derived from this. */
+/** An entity as passive, frozen data. The framework derives everything from it. */
 export interface EntityDefinition<
   TName extends string = string,
   TFields = unknown,
@@ -78,18 +78,18 @@ export interface EntityDefinition<
     readonly owner: TOwner;
     readonly versioned: TVersioned;
   };
-  /** Route segment; absent = derived from the name. */
+  /** The route segment; if absent, it is derived from the name. */
   readonly plural?: string;
   readonly fields: Readonly<Record<string, FieldDefinition>>;
   readonly relations: Readonly<Record<string, RelationDefinition>>;
   /** Stored columns in order: id, fields and foreign keys as declared, timestamps, version. */
   readonly columns: Readonly<Record<string, ColumnDefinition>>;
-  /** Columns that records hold without showing them: passwords, omitted fields, blind indexes, words. */
+  /** Columns that records contain but do not show: passwords, omitted fields, blind indexes, words. */
   readonly hidden: readonly string[];
   /** The belongsTo relation that names the owner, or "id" when a record is its own owner. */
   readonly ownedBy?: string;
   readonly rules?: EntityRules;
-  /** Rules that the entity and its fields were given as objects, by name. */
+  /** Rules that the entity and its fields declare as objects, by name. */
   readonly ruleObjects: Readonly<Record<string, RuleObject>>;
   readonly actions: Readonly<Record<string, unknown>>;
   readonly validators: readonly CrossFieldValidator[];
@@ -98,29 +98,29 @@ export interface EntityDefinition<
   readonly internal: boolean;
   /** 404 instead of 403, so that the existence of a record stays hidden. */
   readonly hideForbidden: boolean;
-  /** Records have a `version`; `required`: requests that change a record must name it. */
+  /** Records have a `version`; with `required`, requests that change a record must state it. */
   readonly versioned?: { readonly required: boolean };
-  /** Records with a value in this field are hidden, and free their unique values. */
+  /** Records with a value in this field are hidden and release their unique values. */
   readonly softDelete?: { readonly field: string };
   /** The former name of the entity and its table. */
   readonly renamedFrom?: string;
-  /** What the database calls its table. @default the name */
+  /** The table's name in the database. @default the entity's name */
   readonly table?: { readonly name: string; readonly schema?: string | undefined };
-  /** Its table was there before, and is never changed. */
+  /** Whether its table existed before the app; Keelson never changes such tables. */
   readonly existing: boolean;
-  /** Its records are read and never written: a view, or a table that others keep. */
+  /** Whether its records are only read: a view, or a table that other programs maintain. */
   readonly readOnly: boolean;
-  /** Who makes the ids of new records. */
+  /** The source of new ids. */
   readonly idsFrom: IdSource;
-  /** Groups of fewer records are left out of aggregates. @default groups of any size are shown */
+  /** The minimum number of records per group in aggregates; smaller groups are left out. @default no minimum */
   readonly minGroup?: number;
   readonly indexes: readonly (readonly string[])[];
   readonly uniques: readonly (readonly string[])[];
-  /** What plugins read. */
+  /** Metadata for plugins. */
   readonly meta?: GivenMetadata;
 }
 
-/** Any entity definition, whatever its fields. */
+/** Any entity definition. */
 export type AnyEntity = EntityDefinition;
 
 export type { FieldFlag };

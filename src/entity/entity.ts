@@ -27,7 +27,7 @@ export type EntityRulesInput = { readonly [K in Access]?: readonly (string | Rul
 export interface CrossFieldOptions {
   /** @default ["create", "update"] */
   readonly operations?: readonly ("create" | "update")[];
-  /** Fields the message is shown at. @default [] */
+  /** The fields that the message is for. @default [] */
   readonly fields?: readonly string[];
 }
 
@@ -67,11 +67,11 @@ export class EntityBuilder<
   }
 
   /**
-   * What ids are, and who makes them. They are texts in code; an `int` id is a number on the wire.
-   * @param field `string`, `int`, `bigint` or `uuid`; or the names of columns whose values the id consists of, as in
-   *   "acme~ann" for `["orgId", "userId"]`: no relation can lead to such records
-   * @param options `from`: "keelson" makes texts and UUIDs (version 7), "database" counts or has a default, "caller"
-   *   gives it when the record is created @default "database" for numbers, "caller" for `string`, "keelson" for `uuid`
+   * Sets the type and source of ids. Ids are texts in code; an `int` id is a number in JSON.
+   * @param field `string`, `int`, `bigint` or `uuid`; or the names of columns that the id is composed of, as in
+   *   "acme~ann" for `["orgId", "userId"]`: relations cannot refer to such records
+   * @param options `from`: "keelson" makes texts and UUIDs (version 7), "database" uses a sequence or default, "caller"
+   *   requires the id on create @default "database" for numbers, "caller" for `string`, "keelson" for `uuid`
    * @throws ConfigurationError for another field, and for numbers from Keelson
    */
   id(
@@ -97,14 +97,14 @@ export class EntityBuilder<
     return this.#with({ ids: { kind: ids as FieldKind, column: field.definition.column }, idsFrom: from });
   }
 
-  /** Names the belongsTo relation that points to the owner; `"id"` on the entity that describes the users themselves. */
+  /** Sets the belongsTo relation to the owner; use `"id"` for the entity of the users themselves. */
   ownedBy<const O extends (keyof TFields & string) | "id">(
     relation: O,
   ): EntityBuilder<TName, TFields, TActions, TTimestamps, O, TVersioned> {
     return this.#with<TActions, TTimestamps, O>({ ownedBy: relation });
   }
 
-  /** Who may do what. Any rule of a list passes; a missing key and an empty list deny. */
+  /** Sets the rules for each access. One rule of a list must pass; a missing key or an empty list denies. */
   rules(rules: EntityRulesInput): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     const named = Object.entries(rules).map(([access, list]) => [access, Object.freeze((list ?? []).map(ruleName))]);
     const given = ruleObjectsOf(Object.values(rules).flatMap((list) => list ?? []));
@@ -118,7 +118,7 @@ export class EntityBuilder<
     return this.#with<TActions & A>({ actions: Object.freeze({ ...this.#draft.actions, ...actions }) });
   }
 
-  /** Adds a predicate over several fields; it must return strictly `true` and may be async. */
+  /** Adds a predicate over several fields; only a strict `true` passes. It may be async. */
   validate(
     test: (
       data: Partial<InferEntityData<EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner, TVersioned>>>,
@@ -142,7 +142,7 @@ export class EntityBuilder<
     return this.#with({ plural: name });
   }
 
-  /** `false` leaves out `createdAt` and `updatedAt`; an object names their columns. */
+  /** `false` removes `createdAt` and `updatedAt`; an object sets their column names. */
   timestamps<const T extends boolean>(on: T): EntityBuilder<TName, TFields, TActions, T, TOwner, TVersioned>;
   timestamps(columns: TimestampColumns): EntityBuilder<TName, TFields, TActions, true, TOwner, TVersioned>;
   timestamps(on: boolean | TimestampColumns): EntityBuilder<TName, TFields, TActions, boolean, TOwner, TVersioned> {
@@ -150,8 +150,8 @@ export class EntityBuilder<
   }
 
   /**
-   * The name of its table, where that is not the entity's.
-   * @param options `schema`: that of PostgreSQL @default the connection's
+   * Sets the table's name if it differs from the entity's.
+   * @param options `schema`: the schema in PostgreSQL @default the connection's
    */
   table(
     name: string,
@@ -160,17 +160,17 @@ export class EntityBuilder<
     return this.#with({ table: Object.freeze({ name, ...options }) });
   }
 
-  /** Its table was there before the app: pushes and migrations never touch it; the start compares it all the same. */
+  /** The table existed before the app: pushes and migrations never change it, but it is still compared at start. */
   existing(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ existing: true });
   }
 
-  /** Its records are read and never written: those of a view, or of a table that others keep. */
+  /** Records are only read, as for a view or a table that other programs maintain. Implies `existing()`. */
   readOnly(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ readOnly: true, existing: true });
   }
 
-  /** No routes: only code reads and writes it. */
+  /** Removes the routes: only code can read and write the entity. */
   internal(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ internal: true });
   }
@@ -181,7 +181,7 @@ export class EntityBuilder<
   }
 
   /**
-   * Optimistic concurrency: records have a `version` that starts at 1 and that every write increments; responses with
+   * Optimistic concurrency: records have a `version` that starts at 1 and is incremented by every write; responses with
    * one record have an `ETag`.
    * @param options `required` refuses requests that change a record without `If-Match` (428) @default false
    */
@@ -193,41 +193,42 @@ export class EntityBuilder<
   }
 
   /**
-   * Soft deletion: records with a value in the field are hidden from every operation, and free their unique values.
+   * Soft deletion: records with a value in the field are hidden from every operation, and release their unique values.
    * Only `softDeleteAction` and `restoreAction` write the field.
-   * @param field optional datetime field, which the entity declares @default "deletedAt"
+   * @param field an optional datetime field that the entity declares @default "deletedAt"
    */
   softDelete(field = "deletedAt"): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ softDelete: Object.freeze({ field }) });
   }
 
   /**
-   * Leaves groups of fewer records out of aggregates, so that they tell nothing of a single record. Lists, and what rules
-   * let a caller read, are not affected.
-   * @param records least number of records of a group
+   * Leaves smaller groups out of aggregates, so that these do not reveal single records. Lists and rules are not
+   * affected.
+   * @param records the minimum number of records per group
    */
   minGroup(records: number): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ minGroup: records });
   }
 
   /**
-   * The entity's former name: its table keeps its rows under the new name. Remove this once every database has changed.
+   * Sets the entity's former name: the table is renamed and keeps its rows. Remove this once every database has been
+   * migrated.
    */
   renamedFrom(name: string): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ renamedFrom: name });
   }
 
-  /** An index over the named columns. */
+  /** Adds an index on columns. */
   index(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ indexes: Object.freeze([...this.#draft.indexes, Object.freeze([...columns])]) });
   }
 
-  /** No two records share this combination of columns. */
+  /** Requires that the combination of columns is unique. */
   unique(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ uniques: Object.freeze([...this.#draft.uniques, Object.freeze([...columns])]) });
   }
 
-  /** A value for a plugin, which finds it in the definition. */
+  /** Sets a metadata value for a plugin. */
   meta<K extends keyof Metadata>(
     key: K,
     value: Metadata[K],
@@ -236,8 +237,8 @@ export class EntityBuilder<
   }
 
   /**
-   * The frozen definition.
-   * @throws ConfigurationError naming every problem of the definition at once.
+   * Returns the frozen definition.
+   * @throws ConfigurationError with all problems of the definition
    */
   build(): EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     this.#built ??= this.#define();
@@ -258,7 +259,7 @@ export class EntityBuilder<
  * Starts the definition of an entity.
  * @param name in the singular; its routes have the plural in kebab-case
  * @param fields fields and relations by name
- * @returns a builder whose methods each give a new one; it is accepted wherever a definition is
+ * @returns an immutable builder, which is accepted wherever a definition is
  * @example
  * const post = entity("post", { title: string.min(3), author: belongsTo(() => user) })
  *   .ownedBy("author")
@@ -288,7 +289,7 @@ export function entity<const TName extends string, TFields extends FieldMap>(
   });
 }
 
-/** The definition behind a builder or a definition. */
+/** Returns the definition of a builder or a definition. */
 export function resolveEntity<E extends EntityLike>(entity: E): E extends { build(): infer D } ? D : E {
   return ("build" in entity ? entity.build() : entity) as E extends { build(): infer D } ? D : E;
 }

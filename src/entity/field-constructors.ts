@@ -32,14 +32,14 @@ export const email: StringField = field(emailKind as FieldKind);
 export const int: NumberField = field(intKind as FieldKind);
 /** A double-precision number. DOUBLE. */
 export const float: NumberField = field(floatKind as FieldKind);
-/** A 64-bit integer; a `bigint` in code, text on the wire. BIGINT. */
+/** A 64-bit integer; a `bigint` in code, text in JSON. BIGINT. */
 export const bigint: ExactField<bigint, bigint | number> = field(bigintKind as FieldKind);
 
 /**
- * An exact decimal number: text in code and on the wire, with all digits behind the point ("19.90"). DECIMAL.
- * @param precision digits in all, 1 to 65 @default as many as the number has, up to 500, without zeros at the end
- * @param scale digits behind the point @default 0
- * @throws ConfigurationError for digits outside these bounds
+ * An exact decimal number: text in code and in JSON, with all decimal places ("19.90"). DECIMAL.
+ * @param precision total number of digits, 1 to 65 @default unlimited, up to 500 digits, without trailing zeros
+ * @param scale number of decimal places @default 0
+ * @throws ConfigurationError for a precision or scale outside these bounds
  */
 export function decimal(precision?: number, scale = 0): ExactField<string, string | number> {
   if (precision === undefined) return field(openDecimalKind as FieldKind);
@@ -55,25 +55,25 @@ export function decimal(precision?: number, scale = 0): ExactField<string, strin
 export const bool: ScalarField<boolean> = field(boolKind as FieldKind);
 /** Alias of {@link bool}. */
 export const boolean: ScalarField<boolean> = bool;
-/** A datetime; a `Date` in code, ISO 8601 in UTC on the wire. TIMESTAMP. */
+/** A datetime; a `Date` in code, ISO 8601 in UTC in JSON. TIMESTAMP. */
 export const datetime: ScalarField<Date> = field(datetimeKind as FieldKind);
-/** A day of the calendar: "2024-05-31", in code too. DATE. */
+/** A calendar date: "2024-05-31", also in code. DATE. */
 export const date: ScalarField<string> = field(dateKind as FieldKind);
-/** A time of day, to the millisecond: "09:30:00", in code too. TIME(3). */
+/** A time of day with milliseconds: "09:30:00", also in code. TIME(3). */
 export const time: ScalarField<string> = field(timeKind as FieldKind);
-/** A UUID, in small letters. UUID. */
+/** A UUID in lower case. UUID. */
 export const uuid: ScalarField<string> = field(uuidKind as FieldKind);
-/** Bytes; a `Uint8Array` in code, base64 on the wire. BYTEA or BLOB. */
+/** Bytes; a `Uint8Array` in code, base64 in JSON. BYTEA or BLOB. */
 export const bytes: ScalarField<Uint8Array> = field(bytesKind as FieldKind);
 /** Any JSON value. JSON or JSONB. */
 export const json: Field<unknown> = field(jsonKind);
 
-/** A JSON value whose type only the compiler knows; validate it with `.validate()` where it matters. */
+/** A JSON value with a compile-time type; add `.validate()` to check it at run time. */
 export function jsonTyped<T>(): Field<T> {
   return field(jsonKind);
 }
 
-/** One of a fixed list of words, typed as their union. VARCHAR(255), or with `.native()` an enum of the database. */
+/** One of a fixed list of values, typed as their union. VARCHAR(255), or with `.native()` an enum of the database. */
 export function enums<const T extends readonly [string, ...string[]]>(...values: T): EnumField<T[number]> {
   return field(enumKind(values) as FieldKind);
 }

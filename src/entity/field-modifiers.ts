@@ -3,58 +3,63 @@ import type { FieldDefinition } from "./kinds/kind.ts";
 import type { RuleRef } from "./rule-ref.ts";
 import type { SearchOptions } from "./search-words.ts";
 
-/** What the types know about a field's modifiers. */
+/** The modifiers of a field that affect types. */
 export type FieldFlag = "optional" | "default" | "hidden" | "readonly" | "restricted";
 
-/** Structural view of any field; what shared code reads. */
+/** The structural type of any field. */
 export interface AnyField {
   readonly definition: FieldDefinition;
 }
 
-/** Modifiers that every kind of field has (spec 2.3). Each returns a new field; their order never matters. */
+/** Modifiers of every kind of field (spec 2.3). Each returns a new field; their order does not matter. */
 export interface Field<T, F extends FieldFlag = never> extends AnyField {
   /** Type-level only. */
   readonly $field?: { readonly value: T; readonly flags: F };
   /** The value may be absent; stored and read as `null`. */
   optional(): Field<T, F | "optional">;
-  /** No two records share the value. */
+  /** The value must be unique. */
   unique(): Field<T, F>;
-  /** Used when create does not name the field. A function runs per create; a literal is also the column's default. */
+  /**
+   * Used when a create does not contain the field. A function runs per create; a literal is also the column's default.
+   */
   default(value: T | (() => T)): Field<T, F | "default">;
-  /** Passes only when `test` returns strictly `true`; `message` is what the caller reads otherwise. */
+  /** Valid only if `test` returns strictly `true`; `message` is reported otherwise. */
   validate(test: (value: T) => boolean, message: string): Field<T, F>;
-  /** Rules (any of them) that must pass to see the field; it is optional in the type of records that callers read. */
+  /**
+   * Rules for reading the field, of which one must pass; the field is optional in the type of records that callers
+   * read.
+   */
   readable(...rules: RuleRef[]): Field<T, F | "restricted">;
-  /** Rules (any of them) that must pass to write the field. */
+  /** Rules for writing the field, of which one must pass. */
   writable(...rules: RuleRef[]): Field<T, F>;
-  /** Stored and usable in code, absent from every response (spec 2.4 rule 6). */
+  /** Stored and usable in code, but never part of a response (spec 2.4 rule 6). */
   omit(): Field<T, F | "hidden">;
   /** Encrypted at rest (spec 2.4 rule 7). `searchable` adds a blind index for equality. */
   encrypted(options?: { searchable?: boolean }): Field<T, F>;
-  /** Callers never write it; code with the system's rights does. */
+  /** Callers cannot write it; code with the system's rights can. */
   readonly(): Field<T, F | "readonly">;
   /**
-   * The field's former name: its column keeps its values under the new name. Remove this once every database has
-   * changed.
+   * The field's former name: the column is renamed and keeps its values. Remove this once every database has been
+   * migrated.
    */
   renamedFrom(name: string): Field<T, F>;
-  /** The name of its column, where that is not the field's. */
+  /** The column's name if it differs from the field's. */
   column(name: string): Field<T, F>;
-  /** The database has a value for records that are created without one; it need not be given. */
+  /** The database fills in the value if a create does not contain the field. */
   databaseDefault(): Field<T, F | "default">;
-  /** The database always computes it: it is read, and never written. */
+  /** The database always computes the value: the field is read-only. */
   computed(): Field<T, F | "readonly">;
-  /** A sentence for documentation. */
+  /** A description for documentation. */
   describe(text: string): Field<T, F>;
-  /** A value for documentation. */
+  /** An example value for documentation. */
   example(value: T): Field<T, F>;
-  /** A value for a plugin, which finds it in the field's definition. */
+  /** Sets a metadata value for a plugin. */
   meta<K extends keyof Metadata>(key: K, value: Metadata[K]): Field<T, F>;
 }
 
-/** Modifiers of the kinds that have no bounds, formats or lengths. */
+/** Modifiers of the kinds without bounds, formats and lengths. */
 export interface ScalarField<T> extends Field<T> {
-  /** Several values, in order: an array of PostgreSQL, JSON elsewhere. */
+  /** Makes it an ordered list of values: an array in PostgreSQL, JSON elsewhere. */
   array(): Field<T[]>;
 }
 
@@ -82,11 +87,11 @@ export interface NumberField<F extends FieldFlag = never> extends Field<number, 
   max(n: number, message?: string): NumberField<F>;
   /** Greater than zero. */
   positive(): NumberField<F>;
-  /** Several values, in order, each of them within the bounds: an array of PostgreSQL, JSON elsewhere. */
+  /** Makes it an ordered list of values, each within the bounds: an array in PostgreSQL, JSON elsewhere. */
   array(): Field<number[], F>;
 }
 
-/** Modifiers of `decimal` and `bigint`; `N` is what a bound may be. */
+/** Modifiers of `decimal` and `bigint`; `N` is the type of bounds. */
 export interface ExactField<T, N, F extends FieldFlag = never> extends Field<T, F> {
   optional(): ExactField<T, N, F | "optional">;
   unique(): ExactField<T, N, F>;
@@ -110,7 +115,7 @@ export interface ExactField<T, N, F extends FieldFlag = never> extends Field<T, 
   max(n: N, message?: string): ExactField<T, N, F>;
   /** Greater than zero. */
   positive(): ExactField<T, N, F>;
-  /** Several values, in order, each of them within the bounds: an array of PostgreSQL, JSON elsewhere. */
+  /** Makes it an ordered list of values, each within the bounds: an array in PostgreSQL, JSON elsewhere. */
   array(): Field<T[], F>;
 }
 
@@ -138,11 +143,11 @@ export interface StringField<F extends FieldFlag = never> extends Field<string, 
   max(n: number, message?: string): StringField<F>;
   /** The only length allowed. */
   length(n: number, message?: string): StringField<F>;
-  /** White space at both ends is removed before validation. */
+  /** Removes leading and trailing white space before validation. */
   trim(): StringField<F>;
-  /** Lower-cased before validation. */
+  /** Converts to lower case before validation. */
   lower(): StringField<F>;
-  /** Upper-cased before validation. */
+  /** Converts to upper case before validation. */
   upper(): StringField<F>;
   /** Must be an e-mail address. */
   email(): StringField<F>;
@@ -151,23 +156,25 @@ export interface StringField<F extends FieldFlag = never> extends Field<string, 
   /** Must match the pattern. */
   regex(pattern: RegExp, message?: string): StringField<F>;
   /**
-   * `q=` finds it by its words, ranked; `weight` is how much a hit counts, compared with other fields (default 1); `stem` makes
-   * one text of the forms of a word. Needs the plugin `search`.
+   * `q=` searches its words and ranks the results. `weight` is the weight of a hit, compared with other fields (default
+   * 1); `stem` maps the forms of a word to one text. Requires the plugin `search`.
    */
   searchable(options?: SearchOptions): StringField<F>;
-  /** Several texts, in order, each of them as the modifiers before say: an array of PostgreSQL, JSON elsewhere. */
+  /**
+   * Makes it an ordered list of texts, each checked by the preceding modifiers: an array in PostgreSQL, JSON elsewhere.
+   */
   array(): Field<string[], F>;
   /** Hashed with PBKDF2 before it is stored, never returned (spec 2.4). Iterations are 1000 · 2^cost. */
   password(options?: { cost?: number }): StringField<F | "hidden">;
 }
 
-/** Modifiers of `enums`, before all others. */
+/** Modifiers of `enums`, which must come before all others. */
 export interface EnumField<T extends string> extends ScalarField<T> {
   /**
-   * A type of the database: an enum of PostgreSQL, ENUM on MariaDB and MySQL, checked text elsewhere. Its values sort in the
-   * order of the declaration.
-   * @param type what PostgreSQL calls it @default the names of entity and field: "order_status"
-   * @throws ConfigurationError for words that a database does not keep
+   * Uses a database type: an enum in PostgreSQL, ENUM in MariaDB and MySQL, validated text elsewhere. Values sort in
+   * the order of the declaration.
+   * @param type the name of PostgreSQL's type @default the names of entity and field: "order_status"
+   * @throws ConfigurationError for values that a database cannot store unchanged
    */
   native(type?: string): ScalarField<T>;
 }

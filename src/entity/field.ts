@@ -6,7 +6,7 @@ import { type Bound, type FieldDefinition, type FieldKind, plainField, type Text
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 import type { SearchOptions } from "./search-words.ts";
 
-/** One implementation for all kinds; the interfaces above decide which modifiers a kind offers. */
+/** One implementation for all kinds; interfaces determine which modifiers a kind has. */
 class FieldNode implements AnyField {
   readonly definition: FieldDefinition;
 
@@ -36,7 +36,7 @@ class FieldNode implements AnyField {
     return this.#with({ changes: Object.freeze([...new Set([...this.definition.changes, change])].sort()) });
   }
   #format(format: "email" | "url"): FieldNode {
-    // Sorted, so that two formats in either order make the same field.
+    // Sorted, so that the order of formats does not matter.
     return this.#with({ formats: Object.freeze([...new Set([...this.definition.formats, format])].sort()) });
   }
 
@@ -147,8 +147,8 @@ class FieldNode implements AnyField {
   }
 }
 
-/** A field of a kind. */
+/** Makes a field of a kind. */
 export function field<TField extends AnyField>(kind: FieldKind): TField {
-  // The node has every modifier; TField shows those that make sense for the kind.
+  // The node has every modifier; TField has those that apply to the kind.
   return new FieldNode(plainField(kind)) as unknown as TField;
 }

@@ -8,7 +8,7 @@ import type {
   TargetOf,
 } from "./infer.ts";
 
-// What writes of related records look like: `{ lines: { create: [{ sku: "a" }] }, customer: { connect: "c1" } }`.
+// The types of nested writes: `{ lines: { create: [{ sku: "a" }] }, customer: { connect: "c1" } }`.
 
 type FieldsOf<E> = Parts<E> extends { fields: infer F } ? F : never;
 type BelongsTo<E> = {
@@ -17,7 +17,7 @@ type BelongsTo<E> = {
 type KeysOf<E> = { [K in BelongsTo<E>]: ForeignKey<K, FieldsOf<E>[K & keyof FieldsOf<E>]> }[BelongsTo<E>];
 type OptionalKeys<D, K extends PropertyKey> = Omit<D, K> & Partial<Pick<D, K & keyof D>>;
 
-/** A record that is created along with another one: the keys of records around it are filled in. */
+/** A record that is created together with another one; its keys to the outer records are filled in. */
 type Along<E> = OptionalKeys<InferCreateInput<E>, KeysOf<E>> & NestedInput<E>;
 type Changes<E> = InferUpdateInput<E> & NestedInput<E>;
 type OneOrMore<T> = T | readonly T[];
@@ -25,7 +25,7 @@ type OneOrMore<T> = T | readonly T[];
 interface ByKey<E> {
   /** The value of a unique field, or the values of a unique combination. */
   readonly where: { readonly [K in keyof InferCreateInput<E>]?: NonNullable<InferCreateInput<E>[K]> };
-  /** A new record with the same key, where the caller sees no such record. */
+  /** A new record with the same key, created if the caller can see no such record. */
   readonly create: Along<E>;
 }
 
@@ -49,7 +49,7 @@ interface ToMany<E> extends Pairs<E> {
   readonly update?: OneOrMore<Changes<E> & { readonly id: string }>;
   readonly delete?: OneOrMore<string>;
   readonly upsert?: OneOrMore<{
-    /** What finds the record, among those of the record around it. */
+    /** Identifies the record among those of the outer record. */
     readonly where: Readonly<Record<string, unknown>>;
     readonly create: Along<E>;
     readonly update: Changes<E>;
@@ -77,15 +77,15 @@ export type NestedInput<E> =
       : { readonly [K in RelationNames<E> & keyof F]?: NestedOf<E, F[K]> }
     : unknown;
 
-/** The same with some record that it refers to written along: its key is not given then. */
+/** Nested writes with at least one record that this one refers to; its key is then not given. */
 type Referring<E, N = NestedInput<E>> = {
   [K in BelongsTo<E> & keyof N]: { readonly [P in K]-?: NonNullable<N[P]> };
 }[BelongsTo<E> & keyof N];
 
-/** What create takes, related records included. */
+/** The input of create, including related records. */
 export type InferCreate<E> =
   | (InferCreateInput<E> & NestedInput<E>)
   | (OptionalKeys<InferCreateInput<E>, KeysOf<E>> & NestedInput<E> & Referring<E>);
 
-/** What update takes, related records included. */
+/** The input of update, including related records. */
 export type InferUpdate<E> = InferUpdateInput<E> & NestedInput<E>;

@@ -12,8 +12,8 @@ import type {
 } from "./infer.ts";
 import type { OPERATORS, OperandOf, Operator, OperatorGroup } from "./kinds/operators.ts";
 
-// The queries that an entity's definition allows. Definitions without types (AnyEntity) take anything, as the kernel
-// does.
+// The types of queries, derived from an entity's definition. Definitions without types (AnyEntity) accept any query,
+// like the kernel.
 
 type OperandTypes<T> = {
   readonly value: T;
@@ -35,7 +35,7 @@ interface ListOperators<T> extends NullOperator, OperatorsIn<"list", T> {}
 type Below = [never, 0, 1, 2, 3];
 type AnyPath = readonly (string | number)[];
 type AnyMember = TextOperators<string | number | boolean>;
-/** What is at a path of JSON. Its type is known down to four levels. */
+/** A condition on a JSON path, typed down to four levels. */
 type PathCondition<T> = [keyof T] extends [never] ? { readonly path: AnyPath } & AnyMember : AtPath<T, readonly [], 3>;
 type AtPath<T, P extends AnyPath, D extends number> = [T] extends [Scalar]
   ? { readonly path: P } & Operators<T>
@@ -45,7 +45,7 @@ type AtPath<T, P extends AnyPath, D extends number> = [T] extends [Scalar]
       ? AtPath<NonNullable<I>, readonly [...P, number], Below[D]>
       : { [K in keyof T & string]: AtPath<NonNullable<T[K]>, readonly [...P, K], Below[D]> }[keyof T & string];
 
-/** Values stored as text, a number or a datetime. All else is JSON, which can only be compared with null. */
+/** Values stored as text, number, boolean or datetime. All others are JSON, which can only be compared with null. */
 type Scalar = string | number | bigint | boolean | Date;
 type Operators<T> = [T] extends [boolean]
   ? EqualityOperators<T>
@@ -67,7 +67,7 @@ type RelatedConditions<E, F, H extends boolean> = {
     : never;
 };
 
-/** How many of the related records of a to-many relation must match. */
+/** How many related records of a to-many relation must match. */
 interface Quantified<W> {
   readonly some?: W;
   readonly none?: W;
@@ -83,7 +83,7 @@ interface Logic<W> {
   readonly not?: W | readonly W[];
 }
 
-/** Columns that only the system sees. */
+/** Columns that only the system can see. */
 type HiddenConditions<F> = {
   readonly [K in keyof F & string as IsHidden<F[K]> extends true ? K : never]?: ColumnCondition<
     NonNullable<DataValue<F[K]>>
@@ -91,9 +91,9 @@ type HiddenConditions<F> = {
 };
 
 /**
- * Conditions on an entity's records: by field, by related record (`some`, `none`, `every`), with `and`, `or` and `not`. Operators are those that the
- * field's type has; an array means `in`, `null` means “is null”.
- * @typeParam H Whether the fields with `.omit()` and `.password()` count
+ * Conditions on an entity's records: by field, by related record (`some`, `none`, `every`), with `and`, `or` and `not`.
+ * The operators depend on the field's type; an array means `in`, `null` means “is null”.
+ * @typeParam H whether fields with `.omit()` and `.password()` are included
  */
 export type InferWhere<E, H extends boolean = false> =
   Parts<E> extends { fields: infer F }
@@ -109,7 +109,7 @@ type Typed<E, T> = Parts<E> extends { fields: infer F } ? (unknown extends F ? s
 type SortableOf<D> = { [K in keyof D]: [NonNullable<D[K]>] extends [Scalar] ? K & string : never }[keyof D];
 type EitherWay<K extends string> = K | `-${K}`;
 
-/** A field to sort by, with "-" before it for the other direction. */
+/** A field to sort by; "-" in front reverses the order. */
 export type InferSort<E> = Typed<E, EitherWay<SortableOf<InferEntityData<E>>>>;
 /** A field of a related record to sort by: `"author.name"`. */
 type RelatedSort<E> = Typed<E, EitherWay<`${RelationNames<E>}.${string}`>>;
@@ -125,15 +125,15 @@ type TargetOfRelation<E, K> =
       : never
     : never;
 
-/** Which related records are included, and how. */
+/** Options of an include. */
 export interface IncludedOptions<E> {
   readonly where?: InferWhere<E> | undefined;
   /** `["-createdAt"]` */
   readonly sort?: readonly InferSort<E>[] | undefined;
-  /** Records for each record that they belong to; to-many relations. @default as many as there are, at most 1000 in all */
+  /** Maximum number per parent record; to-many relations only. @default unlimited, at most 1000 in total */
   readonly limit?: number | undefined;
   readonly select?: readonly InferSelect<E>[] | undefined;
-  /** Adds how many there are, under `_count`; to-many relations. @default false */
+  /** Adds their number under `_count`; to-many relations only. @default false */
   readonly count?: boolean | undefined;
   readonly include?: readonly InferInclude<E>[] | IncludeOptions<E> | undefined;
 }
@@ -146,7 +146,7 @@ export type IncludeOptions<E> = TypedOptions<
 
 /** Names of relations, or relations with options. */
 export type IncludeChoice<E> = readonly InferInclude<E>[] | IncludeOptions<E>;
-/** The names that an include has, where it is a list of them. */
+/** The names in an include that is a list. */
 export type NamesOf<I> = [I] extends [never] ? never : [I] extends [readonly (infer N extends string)[]] ? N : never;
 
 type TypedOptions<E, T> =
@@ -174,10 +174,10 @@ type Joined<E, I extends string, TSystem extends boolean> = [I] extends [never]
   : { [K in Head<I>]: RelatedData<E, K, TSystem> };
 
 /**
- * A record as a caller reads it, with the included relations and the selected fields (and always the id); all fields by
- * default. Fields with `.readable()` are optional: they are absent where the rules hide them.
- * @typeParam TSystem Whether the system reads it: all fields are always present
- * @typeParam O Options of the include, where they are given as an object
+ * A record as read by a caller, with the included relations and the selected fields (and always the id); all fields by
+ * default. Fields with `.readable()` are optional: they are absent when the rules hide them.
+ * @typeParam TSystem whether the system reads the record: all fields are then present
+ * @typeParam O the include, if it is an object
  */
 export type InferRecord<
   E,
@@ -191,9 +191,9 @@ export type InferRecord<
 
 /**
  * The options of a list, with the same names as in a query string.
- * @typeParam I Relations to include
- * @typeParam S Fields to select
- * @typeParam H Whether conditions may use fields with `.omit()` and `.password()`
+ * @typeParam I the relations to include
+ * @typeParam S the fields to select
+ * @typeParam H whether conditions may use fields with `.omit()` and `.password()`
  */
 export interface ListOptions<
   E = AnyEntity,
@@ -203,25 +203,31 @@ export interface ListOptions<
   O = IncludeOptions<E>,
 > {
   readonly where?: InferWhere<E, H> | undefined;
-  /** Words to find in the `.searchable()` fields, or a text to find in any readable text field of an entity without them. */
+  /**
+   * Words to search in the `.searchable()` fields, or a text to search in all readable text fields of an entity without
+   * them.
+   */
   readonly q?: string | undefined;
-  /** Adds `_highlights` to each record: HTML of its searchable fields, with `<mark>` around what `q` found. @default false */
+  /**
+   * Adds `_highlights` to each record: HTML of its searchable fields, with `<mark>` around the matches of `q`. @default
+   * false
+   */
   readonly highlight?: boolean | undefined;
-  /** `["-createdAt", "author.name"]`; `"-_rank"`, by how well records match `q`, is the default with it */
+  /** `["-createdAt", "author.name"]`. `"-_rank"` sorts by relevance and is the default with `q`. */
   readonly sort?: readonly (InferSort<E> | RelatedSort<E> | "_rank" | "-_rank")[] | undefined;
-  /** From 1; together with `limit`. */
+  /** The number of the page, starting at 1; requires `limit`. */
   readonly page?: number | undefined;
-  /** Cursor of the page before (`nextCursor`). */
+  /** The cursor of the previous page (`nextCursor`). */
   readonly after?: string | undefined;
   /** @default 100, at most 1000 */
   readonly limit?: number | undefined;
-  /** `["author", "comments.author"]`, or an object that says which related records, and how many. */
+  /** `["author", "comments.author"]`, or an object with options per relation. */
   readonly include?: readonly I[] | O | undefined;
-  /** Softly deleted records, for callers who may restore them: these too, or these alone. @default left out */
+  /** Includes softly deleted records, or returns only these, for callers who may restore them. @default left out */
   readonly deleted?: "with" | "only" | undefined;
-  /** Fields of the records; the id is always one of them. @default all */
+  /** The fields to return, in addition to the id. @default all */
   readonly select?: readonly S[] | undefined;
-  /** `false` leaves the count out; `"estimated"` stops counting where pages can no longer be numbered. @default true */
+  /** `false` omits the count; `"estimated"` stops counting at the last page that can be numbered. @default true */
   readonly total?: boolean | "estimated" | undefined;
 }
 
@@ -234,16 +240,16 @@ export interface ClientList<T> {
 
 type FieldsOf<D, T> = { [K in keyof D]: [NonNullable<D[K]>] extends [T] ? K & string : never }[keyof D];
 type Calendar = "year" | "quarter" | "month" | "week" | "day" | "hour";
-/** A field to group by, or a part of the calendar: `"customerId"`, `"month(createdAt)"`. */
+/** A field or a calendar period to group by: `"customerId"`, `"month(createdAt)"`. */
 export type InferGroupKey<E> = Typed<
   E,
   FieldsOf<InferEntityData<E>, Scalar> | `${Calendar}(${FieldsOf<InferEntityData<E>, Date | string>})`
 >;
-/** A field to add up: numbers, and decimals, which are text. */
+/** A field that can be added up: numbers and decimals, which are text. */
 type Summable<E> = Typed<E, FieldsOf<InferEntityData<E>, number | bigint | string>>;
 type Comparable<E> = Typed<E, FieldsOf<InferEntityData<E>, Scalar>>;
 
-/** What to compute of an entity's records, by group. */
+/** The aggregates to compute from an entity's records, by group. */
 export interface AggregateOptions<E = AnyEntity, H extends boolean = false> {
   readonly where?: InferWhere<E, H> | undefined;
   readonly deleted?: "with" | "only" | undefined;
@@ -257,7 +263,7 @@ export interface AggregateOptions<E = AnyEntity, H extends boolean = false> {
   readonly max?: readonly Comparable<E>[] | undefined;
   /** Tests of measures: `{ count: { gte: 2 }, "sum.total": { lt: "10.00" } }`. */
   readonly having?: Readonly<Record<string, Readonly<Record<string, number | bigint | string>>>> | undefined;
-  /** Groups and measures, with "-" for the other direction: `["-sum.total"]`. @default the groups */
+  /** Names of groups and measures; "-" in front reverses the order: `["-sum.total"]`. @default the groups */
   readonly sort?: readonly string[] | undefined;
   /** @default 100, at most 1000 */
   readonly limit?: number | undefined;
@@ -273,7 +279,7 @@ type SumOf<T> = NonNullable<T> | null;
 type AverageOf<T> = (NonNullable<T> extends string ? string : number) | null;
 type MeasuresOf<O, K extends PropertyKey, M> = [Names<O, K>] extends [never] ? unknown : { readonly [P in K]: M };
 
-/** A group as a caller gets it. */
+/** A group in the result of an aggregate. */
 export type InferGroup<E, O, D = InferEntityData<E>> = { [N in Names<O, "group">]: Value<D, N> } & (O extends {
   readonly count: true;
 }

@@ -2,7 +2,7 @@ import type { EntityDefinition, FieldFlag } from "./entity-definition.ts";
 import type { Field } from "./field-modifiers.ts";
 import type { Relation, RelationFlag } from "./relation.ts";
 
-/** The definition behind a builder or a definition. */
+/** The definition of a builder, or the definition itself. */
 export type DefinitionOf<E> = E extends { build(): infer D } ? D : E;
 
 /** The type information of a definition. */
@@ -28,7 +28,7 @@ export type ForeignKey<K extends string, V> =
 export type IsHidden<V> = FieldParts<V> extends { flags: infer F extends FieldFlag } ? Has<F, "hidden"> : false;
 type IsField<V> = V extends { readonly definition: unknown } ? true : false;
 
-/** Key under which a declared member appears in data: its own, its foreign key, or never. */
+/** The key of a declared member in data: its own name, its foreign key, or never. */
 type DataKey<K extends string, V> = IsField<V> extends true ? (IsHidden<V> extends true ? never : K) : ForeignKey<K, V>;
 export type DataValue<V> =
   IsField<V> extends true
@@ -42,15 +42,15 @@ export type DataValue<V> =
 type Declared<F> = { [K in keyof F & string as DataKey<K, F[K]>]: DataValue<F[K]> };
 type Timestamps<T> = T extends false ? unknown : { createdAt: Date; updatedAt: Date };
 type Versioned<V> = V extends true ? { version: number } : unknown;
-// `extends infer D` makes the results nameless mapped types. A named type would keep the entity as its type argument,
+// `extends infer D` makes the results anonymous mapped types. A named type would keep the entity as its type argument,
 // and inference through a record (`.then`, `.map`) would follow it to all reachable entities.
 
 /** Whether records of an entity have a `version`. */
 export type IsVersioned<E> = Parts<E> extends { versioned: infer V } ? ([V] extends [true] ? true : false) : false;
 
 /**
- * A stored record, as the system reads it: id, timestamps, version, fields and foreign keys; without `.omit()` and
- * `.password()` fields. `InferRecord` is the type of what a caller reads.
+ * A stored record as read by the system: id, timestamps, version, fields and foreign keys; without `.omit()` and
+ * `.password()` fields. For records that callers read, use `InferRecord`.
  */
 export type InferEntityData<E> =
   Parts<E> extends { fields: infer F; timestamps: infer T; versioned: infer V }
@@ -60,7 +60,7 @@ export type InferEntityData<E> =
     : never;
 
 /**
- * A relation, or a field without `.readable()`. Comparing all members with it at once is cheaper than comparing each.
+ * A relation, or a field without `.readable()`. Comparing all members with it at once is faster than comparing each.
  */
 type Unrestricted =
   | { readonly $field?: { readonly flags: Exclude<FieldFlag, "restricted"> } }
@@ -69,7 +69,9 @@ type IsRestricted<V> = FieldParts<V> extends { flags: infer F extends FieldFlag 
 type RestrictedKeys<F> = { [K in keyof F & string]: IsRestricted<F[K]> extends true ? K : never }[keyof F & string];
 type MayLack<D, R> = { [K in keyof D as Exclude<K, R>]: D[K] } & { [K in keyof D as Extract<K, R>]?: D[K] };
 
-/** A record as a caller reads it: fields with `.readable()` may be absent. An entity without them has its stored type. */
+/**
+ * A record as read by a caller: fields with `.readable()` may be absent. Without such fields, it is the stored type.
+ */
 type CallerData<E> =
   Parts<E> extends { fields: infer F }
     ? [F[keyof F]] extends [Unrestricted]
@@ -79,10 +81,10 @@ type CallerData<E> =
         : never
     : never;
 
-/** A record as it is read: by the system, which sees all fields, or by a caller. */
+/** A record as read by the system, which sees all fields, or by a caller. */
 export type SeenData<E, TSystem extends boolean> = TSystem extends true ? InferEntityData<E> : CallerData<E>;
 
-/** Key under which callers write a member (omitted and password fields too); never for readonly fields. */
+/** The key under which callers write a member, including omitted and password fields; never for readonly fields. */
 type InputKey<K extends string, V> =
   IsField<V> extends true
     ? FieldParts<V> extends { flags: infer F extends FieldFlag }
@@ -100,7 +102,10 @@ type InputValue<V> =
       ? readonly string[]
       : DataValue<V>;
 
-/** Whether create may leave a member out: optional, with a default, the owner (taken from the caller), or a list of links. */
+/**
+ * Whether a create may omit a member: it is optional, has a default, is the owner (taken from the caller), or is a list
+ * of links.
+ */
 type MayLeaveOut<K, V, TOwner> = K extends TOwner
   ? true
   : IsField<V> extends true
@@ -121,7 +126,9 @@ type CreateInput<F, TOwner> = {
   [K in keyof F & string as MayLeaveOut<K, F[K], TOwner> extends true ? InputKey<K, F[K]> : never]?: InputValue<F[K]>;
 };
 
-/** What create takes: no id, no timestamps; optional fields, fields with a default and the owner's key may be left out. */
+/**
+ * The input of create: no id, no timestamps; optional fields, fields with a default and the owner's key may be omitted.
+ */
 export type InferCreateInput<E> =
   Parts<E> extends { fields: infer F; owner: infer O }
     ? CreateInput<F, O> extends infer D
@@ -129,14 +136,14 @@ export type InferCreateInput<E> =
       : never
     : never;
 
-/** What update takes: any part of it. */
+/** The input of update: any of the writable fields. */
 export type InferUpdateInput<E> =
   Parts<E> extends { fields: infer F } ? { [K in keyof F & string as InputKey<K, F[K]>]?: InputValue<F[K]> } : never;
 
 /** Complete values of fields outside entities: missing values are the default, or `null`. */
 export type InferFieldValues<F> = { [K in keyof F & string]: DataValue<F[K]> };
 
-/** The same as a caller gives them: optional fields and those with a default may be left out. */
+/** Input values of fields outside entities: optional fields and those with a default may be omitted. */
 export type InferFieldInput<F> = CreateInput<F, never> extends infer D ? { [K in keyof D]: D[K] } : never;
 
 /** Names of an entity's relations. */
@@ -146,8 +153,8 @@ export type RelationNames<E> =
     : never;
 
 /**
- * Data of a relation's target: a record, a list, or `null` when the caller may not read any.
- * @typeParam TSystem Whether the system reads it: fields with `.readable()` are always present
+ * The data of a relation: a record, a list, or `null` when the caller may not read any.
+ * @typeParam TSystem whether the system reads it: fields with `.readable()` are then present
  */
 export type RelatedData<E, K extends string, TSystem extends boolean = false> =
   Parts<E> extends { fields: infer F }
@@ -161,7 +168,10 @@ export type RelatedData<E, K extends string, TSystem extends boolean = false> =
     : never;
 export type TargetOf<E, G> = G extends () => infer R ? R : E;
 
-/** All inferred types of an instance, records as callers read them: `typeof api.$Infer.Entities["post"]`, `typeof api.$Infer.EntityNames`. */
+/**
+ * All inferred types of an instance, with records as callers read them: `typeof api.$Infer.Entities["post"]`,
+ * `typeof api.$Infer.EntityNames`.
+ */
 export interface InferAll<TEntities extends readonly unknown[]> {
   readonly Entities: { [E in TEntities[number] as Parts<E>["name"]]: CallerData<E> };
   readonly CreateInputs: { [E in TEntities[number] as Parts<E>["name"]]: InferCreateInput<E> };
@@ -171,7 +181,7 @@ export interface InferAll<TEntities extends readonly unknown[]> {
 
 /** The inferred types of an instance. */
 export type $Infer<TApi> = TApi extends { readonly $Infer: infer I } ? I : never;
-/** Record type of one entity of an instance, as callers read it. */
+/** The record type of one entity of an instance, as callers read it. */
 export type EntityOf<TApi, TName extends string> =
   $Infer<TApi> extends { readonly Entities: infer M } ? (TName extends keyof M ? M[TName] : never) : never;
 /** Names of an instance's entities. */

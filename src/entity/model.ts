@@ -8,8 +8,8 @@ import { type ResolvedRelation, resolveRelation } from "./resolve-relation.ts";
 export interface EntityModel {
   readonly entities: readonly AnyEntity[];
   /**
-   * Entities of other services that remote relations lead to, and those that such entities lead to in turn: their shape
-   * and rules are known here, but their records are not stored. Unresolvable relations of theirs are left out.
+   * Entities of other services that remote relations lead to, directly or through each other: their shape and rules are
+   * known here, but their records are not stored. Their unresolvable relations are left out.
    */
   readonly foreign: readonly AnyEntity[];
   /** Undefined for an unknown entity. */
@@ -17,13 +17,13 @@ export interface EntityModel {
   /** Undefined when the entity has no such relation. */
   relation(entity: AnyEntity, name: string): ResolvedRelation | undefined;
   relationsOf(entity: AnyEntity): readonly ResolvedRelation[];
-  /** One sentence per definition that is wrong, relation that cannot be resolved, and duplicate name. */
+  /** One message per invalid definition, unresolvable relation and duplicate name. */
   readonly problems: readonly string[];
 }
 
 type Named = { readonly name: string };
 
-/** What a relation points to, or undefined when that does not exist (files that import each other too early). */
+/** The target of a relation; undefined when it does not exist yet (import cycles). */
 function pointedAt({ target }: RelationDefinition): (EntityLike & Named) | undefined {
   try {
     return (target?.() as (EntityLike & Named) | null | undefined) ?? undefined;
@@ -32,10 +32,10 @@ function pointedAt({ target }: RelationDefinition): (EntityLike & Named) | undef
   }
 }
 
-/** Resolves relations between entities. Never throws; problems are listed for the start-up report. */
+/** Resolves relations between entities. Never throws; problems are collected for the start-up report. */
 export function createModel(input: readonly EntityLike[]): EntityModel {
   const problems: string[] = [];
-  /** Definitions with problems of their own; relations to them are not reported as well. */
+  /** Invalid definitions; relations to them are not reported as well. */
   const broken = new Set<string>();
 
   function build(entity: EntityLike): AnyEntity | undefined {
@@ -61,7 +61,7 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
     if (relation.target === null) return source;
     const target = pointedAt(relation);
     if (target === undefined || broken.has(target.name)) return undefined;
-    // By name: a builder makes a new definition on every build(), and the app's own definition counts.
+    // Looked up by name: a builder makes a new definition on every build(), and the app's own definition is used.
     const known = byName.get(target.name) ?? foreign.get(target.name);
     if (known !== undefined || !(relation.remote || isForeign(source))) return known;
     const built = build(target);
@@ -109,7 +109,7 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
   }
 
   for (const source of byName.values()) resolveOf(source);
-  // Iteration over a map includes entries that are added meanwhile.
+  // Iteration over a map includes entries that are added during the loop.
   for (const source of foreign.values()) resolveOf(source);
 
   const lists = new Map([...relations].map(([entity, own]) => [entity, Object.freeze([...own.values()])] as const));
@@ -127,14 +127,14 @@ function isComposite({ columns }: AnyEntity): boolean {
   return columns.id?.parts !== undefined;
 }
 
-/** The relations by whose keys records refer to records of an entity. */
+/** The relations whose keys refer to records of an entity. */
 export function referring(model: EntityModel, target: AnyEntity): readonly ResolvedRelation[] {
   return model.entities.flatMap((source) =>
     model.relationsOf(source).filter((one) => one.type === "belongsTo" && !one.remote && one.target === target),
   );
 }
 
-/** Whether references may prevent deleting a record of an entity, or may change other records of that entity. */
+/** Whether deleting a record of an entity may be prevented by, or may change, other records of that entity. */
 export function reachesOwnKind(model: EntityModel, entity: AnyEntity): boolean {
   const deleted = new Set([entity]);
   for (const target of deleted)

@@ -18,7 +18,7 @@ const RESERVED = new Set([
   "createdAt",
   "updatedAt",
   "version",
-  // Words of the `where` language, and of the ORM underneath it, which treats them as operators.
+  // Keywords of the `where` language, and of the ORM, which treats them as operators.
   "AND",
   "OR",
   "NOT",
@@ -77,12 +77,12 @@ function nameProblem(at: string, name: string): string | undefined {
   return undefined;
 }
 
-/** Whether a field or a relation may have a name. */
+/** Whether a name can be used for a field or a relation. */
 export function isFreeName(name: string): boolean {
   return nameProblem("", name) === undefined;
 }
 
-/** Names that a member uses in records and bodies, its own first. */
+/** The names that a member uses in records and bodies, starting with its own. */
 function namesOf(name: string, member: FieldDefinition | RelationDefinition): string[] {
   if ("kind" in member)
     return [
@@ -111,13 +111,13 @@ function indexProblems(entity: AnyEntity): string[] {
   return problems;
 }
 
-/** A name means one rule in one definition. */
+/** Reports different rules with the same name in one definition. */
 function ruleProblems(entity: AnyEntity, objects: readonly RuleObject[]): string[] {
   const doubled = objects.filter((rule) => entity.ruleObjects[rule.name] !== rule).map(({ name }) => name);
   return [...new Set(doubled)].map((name) => `${entity.name}: two different rules are called "${name}"`);
 }
 
-/** A column cannot take its values from a column that still exists. */
+/** Reports renames from columns that still exist. */
 function renameProblems({ name, renamedFrom, columns, relations }: AnyEntity, members: Members): string[] {
   const problems: string[] = [];
   if (renamedFrom === name) problems.push(`${name}: .renamedFrom("${name}") is its current name`);
@@ -137,10 +137,10 @@ function renameProblems({ name, renamedFrom, columns, relations }: AnyEntity, me
   return problems;
 }
 
-/** Types whose values are the same texts in every database. */
+/** Types whose values have the same text in every database. */
 const PARTS: ReadonlySet<string> = new Set(["String", "Int", "BigInt", "Uuid", "Date", "Enum"]);
 
-/** An id that consists of other columns, which every record has. */
+/** Reports problems of composite ids, whose columns every record must have. */
 function idProblems({ name, columns }: AnyEntity): string[] {
   const { parts } = columns.id as ColumnDefinition;
   if (parts === undefined) return [];
@@ -158,7 +158,7 @@ function idProblems({ name, columns }: AnyEntity): string[] {
   ];
 }
 
-/** Names that the database knows. */
+/** Reports problems of table and column names. */
 function storageProblems({ name, table, existing, columns }: AnyEntity): string[] {
   const problems: string[] = [];
   if (table?.schema !== undefined && !existing)
@@ -170,7 +170,7 @@ function storageProblems({ name, table, existing, columns }: AnyEntity): string[
   if (table?.name === "") problems.push(`${name}.table(): the name of the table is empty`);
   const taken = new Map<string, string>();
   for (const column of Object.values(columns)) {
-    if (column.parts !== undefined) continue; // it is not stored
+    if (column.parts !== undefined) continue; // not stored
     const other = taken.get(column.stored);
     if (column.stored === "" && column.name !== "")
       problems.push(`${name}.${column.name}.column(): the name of the column is empty`);
@@ -190,7 +190,7 @@ function softDeleteProblems({ name, fields, softDelete }: AnyEntity): string[] {
   return field.default === undefined ? [] : [`${at}: a field with a default would delete records as they are made`];
 }
 
-/** Everything that is wrong with one definition on its own; relations to others are checked when the app starts. */
+/** All problems of one definition; relations to other entities are checked when the app starts. */
 export function problemsOf(entity: AnyEntity, members: Members, ruleObjects: readonly RuleObject[]): string[] {
   const problems: string[] = [];
   if (!NAME.test(entity.name))

@@ -3,56 +3,59 @@ import type { AnyEntity } from "./entity-definition.ts";
 
 /** The types of relations. */
 export type RelationType = "belongsTo" | "hasMany" | "hasOne" | "manyToMany";
-/** What a modifier says about a relation. */
+/** The modifiers of a relation that affect types. */
 export type RelationFlag = "optional" | "remote";
-/** What happens to a record when the record it refers to is deleted. */
+/** The effect on a record when the record it refers to is deleted. */
 export type OnDelete = "cascade" | "setNull" | "restrict";
 
 /** A relation as passive, frozen data (spec 2.5). */
 export interface RelationDefinition {
   readonly type: RelationType;
-  /** The related entity; called only after all entities exist, so that definitions may refer to each other. `null`: the entity itself. */
+  /**
+   * Returns the related entity; called only after all entities exist, so that definitions may refer to each other.
+   * `null`: the same entity.
+   */
   readonly target: (() => EntityLike) | null;
   readonly optional: boolean;
-  /** One-to-one: no two records share the foreign key. */
+  /** One-to-one: the foreign key is unique. */
   readonly unique: boolean;
-  /** Fetched from a service (by its name, or through the default driver) instead of joined. */
+  /** Fetched from a service (by name, or through the default driver) instead of joined. */
   readonly remote?: { readonly service?: string | undefined };
   readonly foreignKey?: string;
   readonly onDelete?: OnDelete;
   readonly inverse?: string;
   /** The former name of the relation. */
   readonly renamedFrom?: string;
-  /** belongsTo: the name of the key's column. @default that of the key */
+  /** belongsTo: the name of the key's column. @default the key's name */
   readonly column?: string;
   /** manyToMany: the table of its pairs. */
   readonly through?: PairTable;
-  /** What plugins read. */
+  /** Metadata for plugins. */
   readonly meta?: GivenMetadata;
 }
 
-/** The table of a manyToMany relation's pairs, where it is not one that Keelson names. */
+/** The table of a manyToMany relation's pairs, if it has a custom name. */
 export interface PairTable {
   readonly table: string;
   /** PostgreSQL's schema. @default the connection's */
   readonly schema?: string | undefined;
   /** The column with the ids of this side. */
   readonly own: string;
-  /** The column with those of the other side. */
+  /** The column with the ids of the other side. */
   readonly other: string;
 }
 
 /** A definition, or a builder that can make one. */
 export type EntityLike = AnyEntity | { build(): AnyEntity };
 
-/** Structural view of any relation. */
+/** The structural type of any relation. */
 export interface AnyRelation {
   readonly relation: RelationDefinition;
 }
 
 /**
  * A relation and its modifiers. `TTarget` keeps the type of the arrow function itself. TypeScript evaluates it only
- * when the target is needed, so two entities may refer to each other without annotations.
+ * when the target is needed, so that two entities may refer to each other without annotations.
  */
 export interface Relation<
   TType extends RelationType,
@@ -62,31 +65,31 @@ export interface Relation<
 > extends AnyRelation {
   /** Type-level only. */
   readonly $relation?: { readonly type: TType; readonly target: TTarget; readonly flags: F; readonly key: TKey };
-  /** There may be no related record. */
+  /** The related record may be absent. */
   optional(): Relation<TType, TTarget, F | "optional", TKey>;
   /** One-to-one. */
   unique(): Relation<TType, TTarget, F, TKey>;
-  /** The related records live behind a service, or behind the default driver when no service is named (spec 4.4). */
+  /** The related records belong to a service, or to the default driver when no service is named (spec 4.4). */
   remote(service?: string): Relation<TType, TTarget, F | "remote", TKey>;
-  /** Name of the column that holds the key. @default the relation's name + "Id" */
+  /** The name of the key's column. @default the relation's name + "Id" */
   foreignKey<const K extends string>(name: K): Relation<TType, TTarget, F, K>;
-  /** What happens to this record when the related one is deleted. @default "restrict", or "setNull" when optional */
+  /** The effect on this record when the related one is deleted. @default "restrict", or "setNull" when optional */
   onDelete(action: OnDelete): Relation<TType, TTarget, F, TKey>;
-  /** Name of the relation on the other side, when more than one could be meant. */
+  /** The name of the relation on the other side, when it is ambiguous. */
   inverse(field: string): Relation<TType, TTarget, F, TKey>;
   /**
-   * The relation's former name, or that of its key's column where it had its own name: the key, or the table of a
-   * manyToMany relation, keeps its values under the new name. Remove this once every database has changed.
+   * The former name of the relation, or of its key's column if it had its own name: the key, or the table of a
+   * manyToMany relation, is renamed and keeps its values. Remove this once every database has been migrated.
    */
   renamedFrom(name: string): Relation<TType, TTarget, F, TKey>;
-  /** belongsTo: the name of the key's column, where that is not the key's. */
+  /** belongsTo: the name of the key's column if it differs from the key's. */
   column(name: string): Relation<TType, TTarget, F, TKey>;
   /**
-   * manyToMany: an existing table of pairs, which pushes and migrations never touch, and its columns for this side and the
-   * other one. When both sides declare the relation, one of them says so.
+   * manyToMany: an existing table of pairs, which pushes and migrations never change, and its columns for both sides.
+   * When both sides declare the relation, only one of them sets it.
    */
   through(table: string, columns: Omit<PairTable, "table">): Relation<TType, TTarget, F, TKey>;
-  /** A value for a plugin, which finds it in the relation's definition. */
+  /** Sets a metadata value for a plugin. */
   meta<K extends keyof Metadata>(key: K, value: Metadata[K]): Relation<TType, TTarget, F, TKey>;
 }
 
@@ -134,8 +137,8 @@ class RelationNode implements AnyRelation {
 }
 
 /**
- * Any function, described without a call signature. With one, TypeScript would resolve the return type of an arrow
- * function while it is still checking the entity around it; a long chain of entities overflows its stack.
+ * Any function, typed without a call signature. With one, TypeScript would resolve the return type of an arrow function
+ * while it is still checking the surrounding entity; a long chain of entities would overflow its stack.
  */
 type Thunk = { readonly bind: unknown };
 
@@ -145,13 +148,13 @@ function relation<TRelation extends AnyRelation>(type: RelationType, target: Thu
 }
 
 /**
- * Many-to-one: this record holds the key of the other (`author` → column `authorId`).
- * @param target gives the other entity; a function, so that two may refer to each other
+ * Many-to-one: this record has the key of the other (`author` → column `authorId`).
+ * @param target returns the other entity; a function, so that two entities may refer to each other
  */
 export function belongsTo<T extends Thunk>(target: T): Relation<"belongsTo", T> {
   return relation("belongsTo", target);
 }
-/** One-to-many: the other records hold this one's key. */
+/** One-to-many: the other records have this record's key. */
 export function hasMany<T extends Thunk>(target: T): Relation<"hasMany", T> {
   return relation("hasMany", target);
 }
@@ -159,7 +162,7 @@ export function hasMany<T extends Thunk>(target: T): Relation<"hasMany", T> {
 export function hasOne<T extends Thunk>(target: T): Relation<"hasOne", T> {
   return relation("hasOne", target);
 }
-/** Many-to-many, through a table that need not be defined; written as `<relation>Ids`. */
+/** Many-to-many, through a table that is defined implicitly; written as `<relation>Ids`. */
 export function manyToMany<T extends Thunk>(target: T): Relation<"manyToMany", T> {
   return relation("manyToMany", target);
 }

@@ -2,40 +2,43 @@ import { foreignKeyOf } from "./columns.ts";
 import type { AnyEntity } from "./entity-definition.ts";
 import type { OnDelete, PairTable, RelationDefinition, RelationType } from "./relation.ts";
 
-/** A relation with both ends known. */
+/** A relation with both ends resolved. */
 export interface ResolvedRelation {
   readonly name: string;
   readonly type: RelationType;
   readonly source: AnyEntity;
   readonly target: AnyEntity;
-  /** Whether the relation holds a list. */
+  /** Whether the relation is a list. */
   readonly many: boolean;
   readonly optional: boolean;
   readonly remote?: { readonly service?: string | undefined };
   /** belongsTo: column on the source. hasMany, hasOne: column on the target. manyToMany: undefined. */
   readonly foreignKey?: string;
-  /** Name of the relation on the target that is the other side of this one, when it is declared. */
+  /** The name of the relation on the target that is the other side, if it is declared. */
   readonly inverse?: string;
   readonly onDelete: OnDelete;
-  /** manyToMany: the table of its pairs, seen from this side, where it is not one that Keelson names. */
+  /** manyToMany: the table of its pairs from this side, if it has a custom name. */
   readonly through?: PairTable;
 }
 
-/** The entity a relation points to, or undefined when it is not part of the app. */
+/** Finds the target of a relation; undefined when it is not part of the app. */
 export type TargetOf = (source: AnyEntity, relation: RelationDefinition) => AnyEntity | undefined;
 
 type Side = readonly [name: string, relation: RelationDefinition];
-/** The other side, undefined if the other entity does not declare it, or why it cannot be determined. */
+/**
+ * The name of the other side, undefined if the other entity does not declare it; or the problem when it cannot be
+ * determined.
+ */
 type OtherSide = { readonly name?: string | undefined; readonly foreignKey?: string } | { readonly problem: string };
 
-/** Relations of `entity` to `target` of some types. */
+/** The relations of `entity` to `target` with given types. */
 function sides(entity: AnyEntity, target: AnyEntity, types: readonly RelationType[], targetOf: TargetOf): Side[] {
   return Object.entries(entity.relations).filter(
     ([, relation]) => types.includes(relation.type) && targetOf(entity, relation)?.name === target.name,
   );
 }
 
-/** Whether two relations may be the two sides of one: neither names a different `.inverse()`. */
+/** Whether two relations can be two sides of one: neither has a different `.inverse()`. */
 function fit([name, relation]: Side, [otherName, other]: Side): boolean {
   return (relation.inverse ?? otherName) === otherName && (other.inverse ?? name) === name;
 }
@@ -46,7 +49,7 @@ function isNamed([name, relation]: Side, [otherName, other]: Side): boolean {
 
 const names = (list: readonly Side[]): string => list.map(([name]) => name).join(", ");
 
-/** hasMany, hasOne: the belongsTo relation whose key it follows. */
+/** hasMany, hasOne: the belongsTo relation whose key it uses. */
 function keySide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: TargetOf): OtherSide {
   const [name, { inverse, foreignKey }] = own;
   const fitting = sides(target, source, ["belongsTo"], targetOf).filter(
@@ -66,7 +69,7 @@ function keySide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: Targ
   return { name: only[0], foreignKey: foreignKeyOf(...only) };
 }
 
-/** belongsTo: the hasMany or hasOne relation that follows its key, if one is declared. */
+/** belongsTo: the hasMany or hasOne relation that uses its key, if declared. */
 function listSide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: TargetOf): OtherSide {
   const [name, relation] = own;
   const found = sides(target, source, ["hasMany", "hasOne"], targetOf).filter((side) => {
@@ -81,7 +84,7 @@ function listSide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: Tar
   return { name: first?.[0], foreignKey: foreignKeyOf(...own) };
 }
 
-/** manyToMany relations of an entity to another that no `.inverse()` ties to one on the other side. */
+/** The manyToMany relations from an entity to another that no `.inverse()` connects to the other side. */
 function openSides(entity: AnyEntity, target: AnyEntity, targetOf: TargetOf): Side[] {
   const others = sides(target, entity, ["manyToMany"], targetOf);
   return sides(entity, target, ["manyToMany"], targetOf).filter(
@@ -89,7 +92,7 @@ function openSides(entity: AnyEntity, target: AnyEntity, targetOf: TargetOf): Si
   );
 }
 
-/** manyToMany: the relation on the other side that shares its pairs, if there is one. Both sides find each other. */
+/** manyToMany: the relation on the other side with the same pairs, if declared. Both sides find each other. */
 function twinSide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: TargetOf): OtherSide {
   const [name, { inverse }] = own;
   const others = sides(target, source, ["manyToMany"], targetOf).filter(
@@ -112,7 +115,7 @@ function twinSide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: Tar
   };
 }
 
-/** The table of pairs that one of the two sides names, as this side sees it. */
+/** The table of pairs that one of the two sides declares, from this side. */
 function pairTable(
   { through }: RelationDefinition,
   other: RelationDefinition | undefined,
@@ -124,7 +127,7 @@ function pairTable(
 
 const OTHER_SIDE = { belongsTo: listSide, hasMany: keySide, hasOne: keySide, manyToMany: twinSide } as const;
 
-/** Finds the other side of a relation; a sentence when it is ambiguous. */
+/** Resolves a relation and its other side; returns a problem when it is ambiguous. */
 export function resolveRelation(
   source: AnyEntity,
   name: string,

@@ -1,12 +1,12 @@
 import { ConfigurationError } from "./base/keelson-error.ts";
 import type { RuleObject } from "./kinds/kind.ts";
 
-/** A rule as definitions refer to it: its name, or an object with a name. */
+/** A reference to a rule in a definition: its name, or an object with a name. */
 export type RuleRef = string | RuleObject | readonly (string | RuleObject)[];
 
 /**
- * The name of a rule.
- * @throws ConfigurationError for a value that is not a rule, such as one left undefined by an import cycle
+ * Returns the name of a rule.
+ * @throws ConfigurationError for a value that is not a rule, such as undefined because of an import cycle
  */
 export function ruleName(rule: string | RuleObject): string {
   const name = typeof rule === "string" ? rule : (rule as RuleObject | undefined | null)?.name;
@@ -16,7 +16,7 @@ export function ruleName(rule: string | RuleObject): string {
   );
 }
 
-/** The references that are objects; of a combination, its parts. */
+/** Returns the rules that are objects; for a combination, its parts. */
 export function ruleObjectsOf(rules: readonly RuleRef[]): readonly RuleObject[] {
   return (rules.flat() as readonly (string | RuleObject)[]).flatMap((rule) => {
     ruleName(rule); // throws for anything but a rule

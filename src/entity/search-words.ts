@@ -1,27 +1,27 @@
 import type { AnyEntity, ColumnDefinition } from "./entity-definition.ts";
 import type { Stem } from "./kinds/kind.ts";
 
-/** What a text is searched by: a weight for its hits, and what makes words equal. */
+/** Search options of a text field: the weight of its hits, and how words are stemmed. */
 export interface SearchOptions {
-  /** How much a hit counts, compared with other fields. @default 1 */
+  /** The weight of a hit, compared with other fields. @default 1 */
   readonly weight?: number | undefined;
   /**
-   * Gives the stem of a word, which comes in lower case and without accents: a search for "running" then finds "runs", on each
-   * database. @default words are found in their own form only
+   * Returns the stem of a word, which is passed in lower case and without accents: a search for "running" then finds
+   * "runs", on every database. @default words match in their own form only
    */
   readonly stem?: Stem | undefined;
 }
 
-/** Name of the column that holds the words of a searchable field. */
+/** The name of the column with the words of a searchable field. */
 export function searchColumnOf(name: string): string {
   return `${name}Words`;
 }
 
-/** Characters of a text that are searched, and of one of its words. */
+/** Maximum number of characters of a text that are searched; below, of one word. */
 const MOST_CHARACTERS = 100_000;
 const LONGEST_WORD = 64;
 
-/** Letters that have no accent to take away. */
+/** Replacements for letters that Unicode normalization does not decompose. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -35,13 +35,13 @@ const LETTERS: Readonly<Record<string, string>> = {
   ς: "σ",
 };
 const ONE_OF_THEM = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
-/** Scripts without spaces between words: each character is one. */
+/** Scripts without spaces between words: each character is a word. */
 const UNSPACED =
   /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}])/gu;
 
 /**
- * A text without upper case and accents. Accents of their own go first: `normalize` sorts those that follow each other, which
- * takes seconds where a text has very many.
+ * Removes upper case and accents. Combining accents are removed first: `normalize` sorts consecutive ones, which takes
+ * seconds for a text with very many.
  */
 function foldText(text: string): string {
   return text
@@ -52,19 +52,21 @@ function foldText(text: string): string {
     .replace(ONE_OF_THEM, (letter) => LETTERS[letter] as string);
 }
 
-/** The words of a text, folded, each once, in their order. */
+/** The distinct words of a text, without upper case and accents, in order. */
 export function wordsOf(text: string): readonly string[] {
   const spaced = foldText(text.slice(0, MOST_CHARACTERS)).replace(UNSPACED, " $1 ");
   const words = spaced.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
   return [...new Set(words.map((word) => [...word].slice(0, LONGEST_WORD).join("")))];
 }
 
-/** A stem as the column of words holds it: no word is written so. */
+/** The form of a stem in the column of words, which no word can have. */
 export function stemMark(stem: Stem, word: string): string {
   return `=${wordsOf(stem(word))[0] ?? word}`;
 }
 
-/** The words as their column holds them: each has a space before and after it, so that a pattern finds its beginning. */
+/**
+ * The words as stored in their column: each is surrounded by spaces, so that a pattern can match the start of a word.
+ */
 export function storedWords(text: unknown, { field }: ColumnDefinition): string | null {
   if (typeof text !== "string") return null;
   const words = wordsOf(text);
@@ -73,7 +75,7 @@ export function storedWords(text: unknown, { field }: ColumnDefinition): string 
   return ` ${[...words, ...stems].join(" ")} `;
 }
 
-/** Data with the words of the searchable fields in it. */
+/** Adds the words of the searchable fields to data. */
 export function withWords<T extends Readonly<Record<string, unknown>>>({ columns }: AnyEntity, data: T): T {
   const found = Object.values(columns).filter(({ role, of }) => role === "words" && data[of as string] !== undefined);
   if (found.length === 0) return data;

@@ -93,9 +93,9 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
      */
     stamp(stamp: Stamp, options?: ChangeOptions): void;
     /**
-     * Validates records before they are stored, from any surface; an invalid record is refused with 400 and the
-     * validator's messages. It runs inside the transaction of the change, after the statement and before listeners. A
-     * refusal rolls the change back.
+     * Validates new and changed records, from any surface; an invalid record is refused with 400 and the validator's
+     * messages. It runs inside the transaction of the change, after the statement and before listeners. A refusal rolls
+     * the change back.
      * @param options the entities it applies to @default all entities that are not internal
      */
     validate(validator: RecordValidator, options?: ChangeOptions): void;

@@ -8,10 +8,10 @@ export interface TestResponse {
   readonly body: unknown;
 }
 
-/** An app under test, and a way to call it as a given user. */
+/** An app under test, with a function to call it as a user. */
 export interface TestApp<TEntities extends readonly EntityLike[]> {
   readonly api: Keelson<TEntities>;
-  /** Calls as a user; null = anonymous. */
+  /** Sends requests as a user; null for an anonymous caller. */
   as(user: User | null): {
     request(
       method: string,
@@ -24,9 +24,9 @@ export interface TestApp<TEntities extends readonly EntityLike[]> {
 }
 
 /**
- * An app in the process, called through `api.fetch` without a network, on `memoryDriver()` by default. Paths are as on
- * the wire (`/api/posts`).
- * @param config what `keelson()` takes
+ * Makes an in-process app that is called through `api.fetch` without a network; on `memoryDriver()` by default. Paths
+ * include the API prefix (`/api/posts`).
+ * @param config the options of `keelson()`
  * @example const app = createTestApp({ entities: [post] }) const { status } = await app.as({ id: "u1"
  *   }).request("POST", "/api/posts", { title: "Hello" })
  */

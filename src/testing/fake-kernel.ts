@@ -16,7 +16,7 @@ import { type KernelResponse, type Logger, runHooks, type User } from "../kernel
 import { recordingLogger } from "./recording-logger.ts";
 import { createRecorder, createStandIn } from "./stand-in.ts";
 
-/** What plugins declared, as sorted, printable lists. */
+/** The declarations of the plugins, as sorted, printable lists. */
 export interface Seen {
   readonly services: readonly string[];
   readonly hooks: readonly string[];
@@ -26,23 +26,26 @@ export interface Seen {
   readonly problems: readonly string[];
 }
 
-/** What happened since the plugins were booted, as printable lists in order. */
+/** The events since the plugins were booted, as printable lists in order. */
 export interface Recorded {
-  /** Operations as they began, nested ones too: `create note`. A plugin that traces operations itself takes its place. */
+  /**
+   * Operations in the order in which they began, including nested ones: `create note`. Empty if a plugin has its own
+   * tracer.
+   */
   readonly operations: readonly string[];
   /** Statements that reached the driver: `insert note`. */
   readonly statements: readonly string[];
-  /** Functions of the plugins that were called, by plugin and hook: `acme/audit operation:committed`. */
+  /** The plugins' hook functions that were called, by plugin and hook: `acme/audit operation:committed`. */
   readonly hooks: readonly string[];
   /** The lines of the log: `level message {meta}`. */
   readonly logs: readonly string[];
-  /** What the last start was refused for. */
+  /** The problems for which the last start was refused. */
   readonly problems: readonly string[];
 }
 
-/** What a call sends along. */
+/** The options of a call. */
 export interface CallInit {
-  /** A value that is sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown;
   /** The query string, without `?`. */
   readonly search?: string;
@@ -59,20 +62,21 @@ export interface FakeResponse {
 }
 
 /**
- * The kernel and the gate with the plugins under test and nothing else. What these plugins lack has stand-ins: they
- * allow everything that no plugin decides about. It records and never asserts.
+ * The kernel and the gate with only the plugins under test. Stand-ins replace missing plugins and allow everything that
+ * no plugin decides. It records and never asserts.
  */
 export interface FakeKernel {
   withEntities(...entities: readonly EntityLike[]): FakeKernel;
   /** @default memoryDriver() */
   withDriver(driver: Driver): FakeKernel;
-  /** A stand-in for a service that another plugin would offer. */
+  /** Provides a stand-in for a service of another plugin. */
   given(serviceId: string, value: unknown): FakeKernel;
-  /** The caller of what follows; null = anonymous. */
+  /** Sets the caller for the following calls; null for an anonymous caller. */
   as(user: User | null): FakeKernel;
   /**
-   * Boots plugins, together with those used before, which are stopped and started again.
-   * @throws ConfigurationError with the problems the plugin reported, and for what the kernel refuses to start with
+   * Boots plugins. Plugins that were used before are stopped and started again with them.
+   * @throws ConfigurationError with the problems that plugins reported, and with those for which the kernel refuses to
+   *   start
    */
   use(...plugins: readonly Plugin[]): Promise<FakeKernel>;
   readonly seen: Seen;
@@ -80,7 +84,7 @@ export interface FakeKernel {
   readonly model: EntityModel;
   readonly log: Logger & { readonly lines: readonly string[] };
   /**
-   * Sends a request through the kernel. Entities have no prefix: `/posts`. Unless a plugin decides about rules of routes
+   * Sends a request through the kernel. Entities have no prefix: `/posts`. Unless a plugin decides on rules of routes
    * (`route:authorize`), `everyone` and `authenticated` work as usual and any other rule passes for admins.
    */
   call(method: string, path: string, init?: CallInit): Promise<FakeResponse>;
@@ -88,14 +92,14 @@ export interface FakeKernel {
   run<N extends HookName>(hook: N, payload: HookMap[N]): Promise<HookMap[N]>;
   /** Runs an operation as the caller. */
   operation(input: OperationInput): Promise<Operation>;
-  /** A scope of the caller, for hooks that need one; it ends with the kernel. */
+  /** A scope of the caller, for hooks that need one; closed with the kernel. */
   scope(): OperationScope;
   /** Stops the plugins, closes services and disconnects the driver. */
   close(): Promise<void>;
 }
 
 /**
- * A kernel for testing one plugin on its own, without the plugins it requires.
+ * Makes a kernel for testing a plugin without the plugins it requires.
  * @example
  * const kernel = createFakeKernel().withEntities(post).withDriver(memoryDriver({ post: [...] })).as({ id: "u1" })
  * await kernel.use(health())
@@ -209,7 +213,7 @@ export function createFakeKernel(): FakeKernel {
     operation: (input) => running().context.runAs(user, (scope) => scope.run(input)),
     scope() {
       let found: OperationScope | undefined;
-      // An early call begins at once.
+      // An early call begins immediately.
       void running().context.runAs(
         user,
         (scope) => {

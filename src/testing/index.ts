@@ -1,4 +1,4 @@
-// Tools for tests of plugins and apps; imports no test framework.
+// Tools for testing plugins and apps; no dependency on a test framework.
 export { createTestApp, type TestApp } from "./create-test-app.ts";
 export { driverContract } from "./driver-contract/driver-contract.ts";
 export { createFakeKernel, type FakeKernel } from "./fake-kernel.ts";

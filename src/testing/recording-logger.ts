@@ -1,6 +1,6 @@
 import type { Logger } from "../kernel/index.ts";
 
-/** A logger that keeps its lines: `level message {meta}`. */
+/** Makes a logger that records its lines: `level message {meta}`. */
 export function recordingLogger(): Logger & { readonly lines: readonly string[] } {
   const lines: string[] = [];
   const at = (level: string) => (message: string, meta?: Readonly<Record<string, unknown>>) =>

@@ -14,23 +14,23 @@ import { HookRegistry, type ServiceToken, type User } from "../kernel/index.ts";
 
 type HookOptions = Parameters<PluginContext["hooks"]["on"]>[2];
 
-/** What plugins under test declare. */
+/** Records the declarations and calls of the plugins under test. */
 export interface Recorder {
   readonly hooks: HookRegistry<HookMap>;
   readonly services: string[];
   readonly hookNames: Set<HookName>;
   readonly routes: string[];
-  /** What happens while the plugins run. */
+  /** Recorded operations; below, statements and calls of hooks. */
   readonly operations: string[];
   readonly statements: string[];
   readonly calls: string[];
-  /** Observes operations; the last plugin, so that a tracer of the plugins under test takes its place. */
+  /** Observes operations. It is the last plugin, so that a tracer of the plugins under test replaces it. */
   readonly observer: Plugin;
-  /** The driver, with its statements recorded. */
+  /** Wraps the driver to record its statements. */
   around(driver: Driver): Driver;
-  /** Whether one of them decides about operations, or about routes. */
+  /** Whether a plugin decides on operations, or on routes. */
   decides(about: "operations" | "routes"): boolean;
-  /** The plugin, with what it declares recorded, and with the caller of the test where it has one. */
+  /** Wraps a plugin to record its declarations, with the test's caller if it has one. */
   watch(plugin: Plugin, user: () => User | null): Plugin;
 }
 
@@ -49,7 +49,7 @@ export function createRecorder(): Recorder {
     if (typeof fn === "function") hooks.on(id, name, fn as never, options);
   }
 
-  /** A function of a hook that is recorded when it is called; anything else stays, and is reported by the kernel. */
+  /** Wraps a hook function to record its calls; other values are returned unchanged and reported by the kernel. */
   function counted<F>(id: string, name: unknown, fn: F): F {
     if (typeof fn !== "function") return fn;
     const run = (payload: unknown): unknown => {
@@ -156,14 +156,14 @@ export function createRecorder(): Recorder {
   };
 }
 
-/** What definitions may ask plugins for. */
+/** The features that definitions may require. */
 const FEATURES = [
   "validation",
   ...["rules", "versioned", "soft-delete", "actions", "workflows", "remote-relations"],
   ...["password", "omit", "encrypted", "search", "field-rules"],
 ];
 
-/** A plugin in place of all those that the plugins under test require, and of those that decide. */
+/** Makes a plugin that replaces all plugins that the plugins under test require, and those that decide. */
 export function createStandIn(
   plugins: readonly Plugin[],
   recorder: Recorder,
@@ -188,7 +188,7 @@ export function createStandIn(
   return { plugin, context: () => own as PluginContext };
 }
 
-/** Stands in for a plugin that decides about rules of routes. */
+/** Replaces a plugin that decides on rules of routes. */
 function decideByDefault(asked: RouteAuthorization): void {
   const { kind, isAdmin } = asked.scope.principal;
   asked.allowed = asked.rules.some(

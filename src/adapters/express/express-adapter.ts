@@ -5,29 +5,29 @@ import { type Take, withShortcut } from "./shortcut.ts";
 
 /** Options of `expressAdapter`. */
 export interface ExpressAdapterOptions<TRequest = ExpressRequest> {
-  /** Who calls, from Express's own request; wins over the app's `getUser`. @default the app's */
+  /** Identifies the caller from Express's own request; takes precedence over the app's `getUser`. @default the app's */
   readonly getUser?: ((request: TRequest) => unknown) | undefined;
   /**
-   * Accepted for configurations that are shared with other adapters, and without effect: the adapter reads no
-   * `X-Forwarded-*` header. Express's own "trust proxy" setting decides what `request.ip` is in `getUser`.
+   * Accepted for configurations that are shared with other adapters, but has no effect: the adapter reads no
+   * `X-Forwarded-*` header. Express's own "trust proxy" setting determines `request.ip` in `getUser`.
    * @default false
    */
   readonly trustProxy?: boolean | undefined;
   /**
-   * Whether an adapter that is the first middleware handles its requests before Express works on them, which saves most
-   * of their time. It replaces the app's `handle`; such responses have no `X-Powered-By`, and tools that wrap Express's
-   * own layers do not see them.
+   * Whether an adapter that is the first middleware handles its requests before Express processes them, which saves
+   * most of their time. It replaces the app's `handle`; the responses have no `X-Powered-By`, and tools that wrap
+   * Express's own layers do not see them.
    * @default false
    */
   readonly shortcut?: boolean | undefined;
 }
 
-/** A middleware for `app.use`; structural, so that express 4 and 5 both take it and neither needs to be installed. */
+/** A middleware for `app.use`; structural, so that it works with express 4 and 5 and neither must be installed. */
 export type ExpressHandler = (request: ExpressRequest, response: ServerResponse, next: () => void) => void;
 
 /**
- * Turns an app into an Express middleware. Mounted under a path, that path takes the place of the API prefix; mounted
- * without one, requests outside the API go on to the next middleware. Works before and after body parsers.
+ * Makes an Express middleware from an app. If it is mounted under a path, the path replaces the API prefix; otherwise
+ * requests outside the API are passed to the next middleware. Works before and after body parsers.
  * @param api the app
  * @example server.use(expressAdapter(api)); // or server.use("/v1", expressAdapter(api))
  */
@@ -48,10 +48,10 @@ export function expressAdapter<TRequest = ExpressRequest>(
   return api.owns === undefined || !shortcut ? handler : withShortcut(handler, take, getUser);
 }
 
-/** The path below the mount path, as it was sent: express 4 removes one slash too many from `/v1//films`. */
+/** The unchanged path below the mount path: express 4 removes one slash too many from `/v1//films`. */
 function urlOf(request: ExpressRequest, base: string | undefined): string {
   const url = originForm(request.url);
   const sent = base && pathBelow(base, originForm(request.originalUrl));
-  // Anything else was rewritten by another middleware, and counts.
+  // Otherwise another middleware has rewritten it.
   return sent?.endsWith(url) ? sent : url;
 }

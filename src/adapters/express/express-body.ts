@@ -3,20 +3,20 @@ import { ConfigurationError } from "../../entity/index.ts";
 import type { KernelBody } from "../../kernel/index.ts";
 import { announcesBody, unreadBody } from "../node/node-host.ts";
 
-/** What the adapter uses of Express's request. */
+/** The part of Express's request that the adapter uses. */
 export interface ExpressRequest extends IncomingMessage {
-  /** Path the middleware is mounted under; empty without one. */
+  /** The path that the middleware is mounted under; empty if it is not mounted. */
   baseUrl?: string;
-  /** The target as it was sent. */
+  /** The original target. */
   originalUrl?: string;
-  /** What body parsers left. */
+  /** The result of body parsers. */
   body?: unknown;
 }
 
-/** A request's body after any middleware: no parser, a parser of JSON, bytes or text, or one that kept nothing. */
+/** The body of a request after other middleware: unparsed, parsed as JSON, bytes or text, or consumed. */
 export function expressBody(request: ExpressRequest): KernelBody | undefined {
   const { body } = request;
-  // Parsers of express 4 leave `{}` on requests that they do not touch.
+  // Parsers of express 4 set `{}` on requests that they do not parse.
   const nothing = body === undefined || (typeof body === "object" && Object.keys(body ?? {}).length === 0);
   if (nothing && !request.readableDidRead) return unreadBody(request);
   if (body === undefined) return announcesBody(request) ? { kind: "stream", stream: consumed() } : undefined;
@@ -24,8 +24,8 @@ export function expressBody(request: ExpressRequest): KernelBody | undefined {
   return typeof body === "string" ? { kind: "text", text: body } : { kind: "parsed", value: body };
 }
 
-/** Fails like a body that can no longer be read. */
-// biome-ignore lint/correctness/useYield: it fails before the first chunk
+/** A body that has been consumed: reading it fails. */
+// biome-ignore lint/correctness/useYield: it throws before the first chunk
 async function* consumed(): AsyncGenerator<Uint8Array> {
   throw new ConfigurationError(
     "A middleware before expressAdapter has read the request's body and left no req.body; mount the adapter before it",

@@ -3,13 +3,13 @@ import { type HostView, originForm, pathBelow } from "../node/node-host.ts";
 import type { ExpressHandler } from "./express-adapter.ts";
 import { type ExpressRequest, expressBody } from "./express-body.ts";
 
-/** Handles a request, or says that it is not the API's. */
+/** Handles a request; returns false if it is not for the API. */
 export type Take = (request: ExpressRequest, response: ServerResponse, view: HostView) => boolean;
 
-/** The parts of an Express application that a mounted middleware sees. */
+/** The parts of an Express application that a mounted middleware can access. */
 interface ExpressApp {
   handle(request: ExpressRequest, response: ServerResponse, done?: unknown): void;
-  /** Prototype of the app's requests. */
+  /** The prototype of the app's requests. */
   readonly request: object;
   /** express 4 */
   readonly _router?: { readonly stack: readonly { readonly name: string }[] };
@@ -22,11 +22,11 @@ const BUILT_IN = new Set(["query", "expressInit"]);
 const PLAIN_MOUNT = /^\/$|^(?:\/[A-Za-z0-9_-]+)+$/;
 
 /**
- * Express spends several times what node:http does on a request before the first middleware runs, on new prototypes and
- * its router. An adapter that is the first middleware of an app needs nothing of that, so it takes its requests at the
- * app's entry; all other requests go the usual way (docs/adr/0009).
+ * Before the first middleware, Express spends several times as much time on a request as node:http, on new prototypes
+ * and its router. An adapter that is the first middleware of an app needs none of that, so it takes its requests at the
+ * app's entry; all other requests are handled as usual (docs/adr/0009).
  *
- * Express reports the mount path only to apps, by `emit("mount", app)`, and treats everything with `handle` and `set`
+ * Express reports the mount path to apps only, by `emit("mount", app)`, and treats every object with `handle` and `set`
  * as an app.
  */
 export function withShortcut(handler: ExpressHandler, take: Take, getUser: HostView["getUser"]): ExpressHandler {
@@ -39,7 +39,7 @@ export function withShortcut(handler: ExpressHandler, take: Take, getUser: HostV
     app.handle = function handle(request, response, done) {
       const url = pathBelow(baseUrl, originForm(request.url));
       const raw = () => asExpress(app, request, response, baseUrl, url);
-      // A host other than Express may have read the body before it called the app.
+      // A host other than Express may have read the body before calling the app.
       const body = () => expressBody(request);
       // `baseUrl` is set when the app is mounted in another one.
       const ours = request.baseUrl === undefined && url !== undefined;
@@ -50,7 +50,7 @@ export function withShortcut(handler: ExpressHandler, take: Take, getUser: HostV
   return Object.assign(handler, { handle: handler, set: true, emit });
 }
 
-/** Gives node's request the prototype and the properties of an Express request, for handlers that need them. */
+/** Adds the prototype and properties of an Express request to node's request, for handlers that need them. */
 function asExpress(app: ExpressApp, request: ExpressRequest, res: ServerResponse, baseUrl: string, url = "/") {
   if (request.baseUrl !== undefined) return request;
   Object.setPrototypeOf(request, app.request);

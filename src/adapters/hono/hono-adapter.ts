@@ -4,23 +4,23 @@ import { answerWebRequest, pathOf, placeOf, WebRequest, type WebView } from "../
 
 /** Options of `honoAdapter`. */
 export interface HonoAdapterOptions<TContext = HonoContext> {
-  /** Who calls, from Hono's context; wins over the app's `getUser`. @default the app's */
+  /** Identifies the caller from Hono's context; takes precedence over the app's `getUser`. @default the app's */
   readonly getUser?: ((context: TContext) => unknown) | undefined;
   /**
-   * Address of the other end of the connection, such as `(context) => getConnInfo(context).remote.address` of the
+   * Returns the remote address of the connection, such as `(context) => getConnInfo(context).remote.address` of the
    * package for your host. Do not use a header that any client can send.
-   * @default that of the socket on @hono/node-server; unknown on other hosts
+   * @default the socket's address on @hono/node-server; unknown on other hosts
    */
   readonly getAddress?: ((context: TContext) => string | undefined) | undefined;
 }
 
-/** A handler for `app.use`, `app.all` and `app.on`; structural, so that Hono needs not be installed. */
+/** A handler for `app.use`, `app.all` and `app.on`; structural, so that Hono does not have to be installed. */
 export type HonoHandler = (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined>;
 
 /**
- * Turns an app into a Hono handler. Registered under a path, that path takes the place of the API prefix; without one,
- * requests outside the API go on to the next handler. `app.route` takes it, too: Hono's class has private members, so
- * its type has to be given as `TApp`.
+ * Makes a Hono handler from an app. If it is registered under a path, the path replaces the API prefix; otherwise
+ * requests outside the API are passed to the next handler. It also works with `app.route`: Hono's class has private
+ * members, so pass its type as `TApp`.
  * @param api the app
  * @example app.use(honoAdapter(api)); // or app.all("/api/*", honoAdapter(api)), app.route("/", honoAdapter<Hono>(api))
  */
@@ -42,38 +42,38 @@ export function honoAdapter<TApp = unknown, TContext = HonoContext>(
       new WebRequest(req.raw, { adapter: "honoAdapter", url, base, raw: context, address, kept, getUser }),
     );
   };
-  // `app.route` needs nothing but the list of routes.
+  // `app.route` needs only the list of routes.
   const routes = [{ method: "ALL", path: "/*", basePath: "/", handler }];
   return Object.assign(handler, { routes }) as HonoHandler as HonoHandler & TApp;
 }
 
-/** What the adapter uses of Hono's context. */
+/** The part of Hono's context that the adapter uses. */
 interface HonoContext {
   readonly req: {
     readonly raw: Request;
-    /** Path that the handler is registered under; Hono's own function for it would have to be imported. */
+    /** The path that the handler is registered under; Hono's own function for it would have to be imported. */
     readonly routePath: string;
-    /** The body, also when it was read before through another method of this object. */
+    /** Reads the body, even if it was read before through another method of this object. */
     arrayBuffer(): Promise<ArrayBuffer>;
   };
-  /** On node:http, @hono/node-server leaves node's own request here. */
+  /** On node:http, @hono/node-server stores node's own request here. */
   readonly env: unknown;
 }
 
-/** The target of a request; as it was sent, where the host reports that. */
+/** The target of a request, unchanged if the host reports the original. */
 function viewOf(context: HonoContext): Pick<WebView, "url" | "base"> {
   const target = sentTarget(context);
   return placeOf(mountPath(context.req.routePath, target), target);
 }
 
-/** The other end of the connection, where @hono/node-server leaves node's own request. */
+/** The remote address, from node's own request on @hono/node-server. */
 function addressOf({ env }: Pick<HonoContext, "env">): string | undefined {
   return (env as { incoming?: Partial<IncomingMessage> } | undefined)?.incoming?.socket?.remoteAddress;
 }
 
 /**
- * The target as it was sent: `new URL` has resolved the dots in the URL of a Request. Middleware may have replaced the
- * Request; then the URL of the new one counts.
+ * The original target, because `new URL` has resolved the dots in the URL of a Request. If middleware has replaced the
+ * Request, its URL is used.
  */
 function sentTarget({ req, env }: HonoContext): string {
   const { url } = req.raw;
@@ -87,8 +87,8 @@ function sentTarget({ req, env }: HonoContext): string {
 }
 
 /**
- * The path before the `/*` that an adapter is registered under, as it was sent: parameters and wildcards in it stand for a
- * segment each, and what is escaped in a target is registered without.
+ * The path before the `/*` that an adapter is registered under, as in the request: parameters and wildcards in it match
+ * one segment each, and escaped characters of a target are registered unescaped.
  */
 function mountPath(routePath: string, target: string): string {
   if (!routePath.endsWith("*")) return "";

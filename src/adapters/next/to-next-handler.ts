@@ -3,35 +3,35 @@ import { answerWebRequest, pathOf, placeOf, WebRequest } from "../web/web-host.t
 
 /** Options of `toNextHandler`. */
 export interface NextHandlerOptions<TRequest extends Request = Request> {
-  /** Who calls, from Next's own request; wins over the app's `getUser`. @default the app's */
+  /** Identifies the caller from Next's own request; takes precedence over the app's `getUser`. @default the app's */
   readonly getUser?: ((request: TRequest) => unknown) | undefined;
   /**
-   * Address of the client that sends requests to Next, as your platform provides it; Next itself does not. Do not use a
-   * header that any client can send.
+   * Returns the client's address, as provided by your platform; Next does not provide it. Do not use a header that any
+   * client can send.
    * @default unknown
    */
   readonly getAddress?: ((request: TRequest) => string | undefined) | undefined;
   /**
-   * Path the app is served under, as clients see it. `""` leaves the app its own API prefix.
+   * The path that the app is served under, as seen by clients. `""` keeps the app's own API prefix.
    * @default the path of the folder that `[...path]` is in, with Next's `basePath`
    */
   readonly base?: string | undefined;
 }
 
-/** A handler of a route file; structural, so that Next needs not be installed. */
+/** A handler of a route file; structural, so that Next does not have to be installed. */
 export type NextHandler = (
   request: Request,
   context: { readonly params: Promise<Readonly<Record<string, string | string[] | undefined>>> },
 ) => Promise<Response>;
 
-/** What a route file exports. */
+/** The exports of a route file. */
 export type NextHandlers = Readonly<Record<(typeof METHODS)[number], NextHandler>>;
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
 
 /**
- * Turns an app into the handlers of a catch-all route, such as `app/api/[...path]/route.ts`. The folder's path takes
- * the place of the API prefix.
+ * Makes the handlers of a catch-all route from an app, for a file such as `app/api/[...path]/route.ts`. The folder's
+ * path replaces the API prefix.
  * @param api the app
  * @throws ConfigurationError when `base` is not a path
  * @example

@@ -4,13 +4,16 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Answering, cancelBody, describeError, type KernelResponse, refusal } from "../../kernel/index.ts";
 import { type HostView, NodeRequest } from "./node-request.ts";
 
-/** What an adapter needs of an app. */
+/** The part of an app that adapters need. */
 export interface HandlingApp extends Answering {
-  /** Whether a path belongs to the app, whatever its response; `base` as in KernelRequest. @default every path is */
+  /**
+   * Whether a path belongs to the app, even if the response is an error; `base` as in KernelRequest. @default every
+   * path does
+   */
   owns?(url: string, base?: string): boolean;
 }
 
-/** Handles a request of node:http, or of a host that is built on it. Never rejects. */
+/** Handles a request of node:http, or of a host that is based on it. Never rejects. */
 export async function answer(
   app: HandlingApp,
   incoming: IncomingMessage,
@@ -21,13 +24,13 @@ export async function answer(
   let reply: KernelResponse | undefined;
   try {
     reply = await app.handle(new NodeRequest(incoming, outgoing, view));
-    // node runs this code between a body's bytes and its end, even when both came in one packet.
+    // node may run this code between a body's bytes and its end, even when both arrived in one packet.
     if (!incoming.complete) await nextTurn();
-    // The host's own timeout may have responded meanwhile.
+    // The host's own timeout may have sent a response meanwhile.
     if (outgoing.headersSent) void cancelBody(reply);
     else writeReply(incoming, outgoing, reply, failed);
   } catch (error) {
-    // A response that cannot be written, such as one with a line break in a header.
+    // The response cannot be written, for instance because of a line break in a header.
     failed(error);
     if (reply !== undefined) void cancelBody(reply);
     if (outgoing.headersSent) outgoing.destroy();
@@ -35,20 +38,22 @@ export async function answer(
   }
 }
 
-/** Clears what node has kept of a head that it failed to write: the reason, and the headers that the host has set. */
+/**
+ * Clears the parts of a head that node kept after failing to write it: the reason phrase, and the response's headers.
+ */
 function withoutHead(outgoing: ServerResponse, reply: KernelResponse | undefined): ServerResponse {
   for (const name of Object.keys(reply?.headers ?? {})) outgoing.removeHeader(name);
   outgoing.statusMessage = "";
   return outgoing;
 }
 
-/** Milliseconds a client gets to finish sending an unwanted body before its connection is closed. */
+/** Milliseconds that a client has to finish sending an unwanted body before its connection is closed. */
 const LINGER_MS = 2_000;
 
 /**
- * Writes a response: head and body at once where the body is in memory, streams with backpressure. A stream that fails
- * cuts the connection, so that a client does not mistake a partial response for a complete one.
- * @param failed gets the error of a failed stream
+ * Writes a response: head and body together if the body is in memory, streams with backpressure. A failing stream
+ * closes the connection, so that a client does not mistake a partial response for a complete one.
+ * @param failed receives the error of a failed stream
  */
 function writeReply(
   incoming: IncomingMessage,
@@ -58,7 +63,7 @@ function writeReply(
 ): void {
   const { status, body } = reply;
   const headers = reply.headers as OutgoingHttpHeaders;
-  // A body that is still on its way would be read as the next request.
+  // A body that has not been received completely would be read as the next request.
   const early = !incoming.complete;
   if (early) outgoing.shouldKeepAlive = false;
 
@@ -66,7 +71,7 @@ function writeReply(
   else if (body instanceof Uint8Array) headers["content-length"] = body.byteLength;
   else if (body !== null) {
     outgoing.writeHead(status, headers);
-    // When the client disconnects before the first read, the stream ends here, too.
+    // Also ends the stream if the client disconnects before the first read.
     pipeline(Readable.from(watched(body, outgoing, failed)), outgoing, () => void cancelBody(reply));
     if (early) incoming.resume();
     return;
@@ -93,7 +98,7 @@ async function* watched<T>(
 
 /**
  * Sends the whole response, but closes the connection only when the client has finished sending, or takes too long:
- * closing on unread bytes resets a connection, and the client, still sending, would never see the status.
+ * closing a connection with unread bytes resets it, and a client that is still sending would never see the status.
  */
 function endLate(incoming: IncomingMessage, outgoing: ServerResponse, body: string | Uint8Array | null): void {
   if (body === null) outgoing.flushHeaders();

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import { BadRequestError } from "../../kernel/index.ts";
 
-/** Chunks that may wait for a slow reader. */
+/** Maximum number of chunks that are queued for a slow reader. */
 const QUEUED = 8;
 
 /**
- * The body's bytes as they arrive, read only on demand. A reader that stops early leaves the connection open, and the
- * rest of the body is dropped. Node's own iterator would destroy the connection, and with it the 413 response. It is
- * also slower for a single small chunk, as in most bodies.
- * @throws BadRequestError when the client goes away before the body's end
+ * Yields the body's bytes as they arrive, read only on demand. If a reader stops early, the connection stays open and
+ * the rest of the body is discarded. Node's own iterator would destroy the connection, and with it the 413 response. It
+ * is also slower for a single small chunk, the most common body.
+ * @throws BadRequestError when the client disconnects before the body's end
  */
 export async function* bodyChunks(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
   const queue: Uint8Array[] = [];

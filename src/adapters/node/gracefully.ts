@@ -6,27 +6,30 @@ import { onSignal } from "./on-signal.ts";
 
 /** Options of `gracefully`. */
 export interface GracefulOptions {
-  /** Milliseconds that responses in flight get to finish when the server closes. @default 10000 */
+  /** Milliseconds that responses in flight have to finish when the server closes. @default 10000 */
   readonly gracePeriod?: number | undefined;
-  /** Close on SIGTERM and SIGINT and end the process with code 0; a second signal ends it at once with 1. @default true */
+  /**
+   * Whether to close on SIGTERM and SIGINT and exit with code 0; a second signal exits immediately with 1. @default
+   * true
+   */
   readonly signals?: boolean | undefined;
 }
 
-/** How a server ends. */
+/** The graceful shutdown of a server. */
 export interface Graceful {
   /** Unfinished responses, oldest first, including those of the host's own routes. */
   readonly inFlight: Iterable<ServerResponse>;
-  /** Stops accepting, lets responses in flight finish within the grace period, closes the app. */
+  /** Stops accepting connections, lets responses in flight finish within the grace period, and closes the app. */
   close(): Promise<void>;
 }
 
-/** Milliseconds that the app gets to close after the grace period before a signal ends the process anyway. */
+/** Milliseconds that the app has to close after the grace period before a signal ends the process anyway. */
 const CLOSE_MS = 5_000;
 
 /**
- * Gives a host's own server the graceful end of `serve`: at SIGTERM it takes no new connections, finishes the requests
- * in flight, exports too, closes the app, and the process ends with code 0. Call it before the first request.
- * Connections that were upgraded, such as WebSockets, are the host's to end: until then the server is not closed.
+ * Adds the graceful shutdown of `serve` to a host's own server: on SIGTERM it accepts no new connections, finishes the
+ * requests in flight, including exports, closes the app, and exits with code 0. Call it before the first request. The
+ * host must end upgraded connections, such as WebSockets: the server is not closed until then.
  * @example gracefully(app.listen(3000), api); // Express, and any other server of node:http or node:https
  */
 export function gracefully(
@@ -35,7 +38,7 @@ export function gracefully(
   { gracePeriod = 10_000, signals = true }: GracefulOptions = {},
 ): Graceful {
   const inFlight = new InFlight<ServerResponse>();
-  // The first listener, because a host may have responded by the time the next one runs.
+  // Must be the first listener, because a host may have responded by the time the next one runs.
   server.prependListener("request", (_incoming, outgoing) => {
     const place = inFlight.enter(outgoing);
     outgoing.once("close", () => inFlight.leave(place));
@@ -56,7 +59,7 @@ export function gracefully(
 
 /**
  * Closes a server gracefully: refuses new connections, closes idle ones, lets responses in flight finish and closes
- * each connection after its response; what is left after `gracePeriod` milliseconds is cut.
+ * each connection after its response. Remaining connections are closed after `gracePeriod` milliseconds.
  */
 async function drain(server: Server, inFlight: Iterable<ServerResponse>, gracePeriod: number): Promise<void> {
   const closed = once(server, "close");
@@ -64,7 +67,7 @@ async function drain(server: Server, inFlight: Iterable<ServerResponse>, gracePe
   // Only the last response of a connection may close it: pipelined responses wait for each other.
   const last = new Map(Array.from(inFlight, (outgoing) => [outgoing.req.socket, outgoing]));
   for (const outgoing of last.values()) outgoing.shouldKeepAlive = false;
-  // Requests whose bytes are here already, but not read yet, still count as in flight.
+  // Requests whose bytes have arrived, but have not been read, still count as in flight.
   for (let turn = 0; turn < 2; turn++) await nextTurn();
   const deadline = new AbortController();
   const patience = delay(gracePeriod, undefined, { signal: deadline.signal }).catch(() => {});
@@ -77,7 +80,7 @@ async function drain(server: Server, inFlight: Iterable<ServerResponse>, gracePe
   await closed;
 }
 
-/** Not `once` of node:events, which rejects on an error. */
+/** Unlike `once` of node:events, it does not reject on an error. */
 function closing(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => outgoing.once("close", resolve));
 }

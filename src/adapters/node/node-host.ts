@@ -1,4 +1,4 @@
-// What adapters for hosts that stand on node:http share with this one (docs/adr/0008); users have no need of it.
+// Shared by adapters for hosts that are based on node:http (docs/adr/0008); not for users.
 export { answer, type HandlingApp } from "./answer-request.ts";
 export { announcesBody, type HostView, unreadBody } from "./node-request.ts";
 export { basePath, originForm, pathBelow } from "./request-path.ts";

@@ -2,33 +2,33 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { KernelBody, KernelRequest } from "../../kernel/index.ts";
 import { bodyChunks } from "./body-chunks.ts";
 
-/** How the host sees a request, where that differs from what node:http has. */
+/** The host's view of a request, where it differs from node:http's. */
 export interface HostView {
   /** Path and query; without `base`. */
   readonly url: string;
-  /** Path the app is mounted under. @default not mounted */
+  /** The path that the app is mounted under. @default not mounted */
   readonly base?: string | undefined;
-  /** What the host's `getUser` and handlers get as the framework's own request. @default node's request */
+  /** Returns the framework's own request for the host's `getUser` and handlers. @default node's request */
   readonly raw?: (() => unknown) | undefined;
-  /** The body, where the host may have read it already. @default the bytes of node's request */
+  /** Returns the body, if the host may have read it already. @default the bytes of node's request */
   readonly body?: (() => KernelBody | undefined) | undefined;
   readonly getUser?: ((request: never) => unknown) | undefined;
 }
 
-/** A request with a body announces it (RFC 9112 section 6.3). */
+/** Whether a request announces a body (RFC 9112 section 6.3). */
 export function announcesBody({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
-/** The body of a request that has not been read yet; undefined without one. */
+/** The body of a request that has not been read yet; undefined without a body. */
 export function unreadBody(incoming: IncomingMessage): KernelBody | undefined {
   return announcesBody(incoming) ? { kind: "stream", stream: bodyChunks(incoming) } : undefined;
 }
 
 /**
- * Header values, with repeated lines joined as RFC 9110 section 5.3 and web-standard hosts do. node:http drops the
- * second `Authorization` or `Content-Type` instead. Joined, the value is invalid to any parser.
+ * Header values, with repeated lines joined as in RFC 9110 section 5.3 and on web-standard hosts. node:http drops a
+ * second `Authorization` or `Content-Type` instead; joined, the value is invalid for any parser.
  */
 function headersOf(incoming: IncomingMessage): KernelRequest["headers"] {
   const { headers, rawHeaders } = incoming;
@@ -40,8 +40,8 @@ function headersOf(incoming: IncomingMessage): KernelRequest["headers"] {
 }
 
 /**
- * A request of node:http as the kernel takes it. A class and not a literal, because what most requests never ask for is
- * created on demand: an AbortController alone costs more than the rest.
+ * Converts a request of node:http for the kernel. A class, not a literal, because members that most requests never use
+ * are created on demand: an AbortController alone costs more than the rest.
  */
 export class NodeRequest implements KernelRequest {
   readonly method: string;
@@ -70,7 +70,7 @@ export class NodeRequest implements KernelRequest {
   }
 
   get address(): string | undefined {
-    // Requests of test tools may have no socket.
+    // Requests from test tools may have no socket.
     return (this.#incoming.socket as IncomingMessage["socket"] | undefined)?.remoteAddress;
   }
 
@@ -78,7 +78,7 @@ export class NodeRequest implements KernelRequest {
     return this.#view.raw === undefined ? this.#incoming : this.#view.raw();
   }
 
-  /** Aborts when the client disconnects before it has the whole response. */
+  /** Aborted when the client disconnects before the response is complete. */
   get signal(): AbortSignal {
     if (this.#abort) return this.#abort.signal;
     const abort = new AbortController();

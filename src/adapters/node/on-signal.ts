@@ -1,10 +1,10 @@
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-/** Shutdowns under way; with several servers in a process, the last one to finish ends it. */
+/** Running shutdowns; with several servers in a process, the last one to finish ends it. */
 const closing = new Set<object>();
 
 /**
- * Ends the process after `close` at the first signal, with code 0; with 1 at the second one, when `close` fails, or
+ * On the first signal, runs `close` and exits with code 0. Exits with 1 on the second signal, when `close` fails, or
  * when it takes longer than `patience` milliseconds.
  * @returns a function that stops listening
  */

@@ -6,8 +6,9 @@ import { answer } from "./answer-request.ts";
 import type { NodeHandler } from "./to-node-handler.ts";
 
 /**
- * Refuses, in the usual error shape, what node would refuse without a body: requests without `Host` (RFC 9112 section
- * 3.2), and those with an unknown `Expect` (RFC 9110 section 10.1.1). The server must not require `Host` itself.
+ * Refuses, with the usual error body, requests that node would refuse without a body: those without `Host` (RFC 9112
+ * section 3.2), and those with an unknown `Expect` (RFC 9110 section 10.1.1). The server must not require `Host`
+ * itself.
  */
 export function refuseUnfit(server: Server, handle: NodeHandler): void {
   server.on("request", (incoming, outgoing) => {
@@ -36,7 +37,7 @@ const STATUS_BY_CODE: Readonly<Record<string, readonly [number, string]>> = {
 };
 
 /**
- * Responds to bytes that are not an HTTP request, and closes the connection: what follows on it cannot be trusted.
+ * Responds to bytes that are not an HTTP request, and closes the connection, whose further bytes cannot be trusted.
  * @param inFlight unfinished responses, oldest first
  */
 export function refuseMalformed(
@@ -47,7 +48,7 @@ export function refuseMalformed(
   let newest: ServerResponse | undefined;
   for (const outgoing of inFlight) if (outgoing.req.socket === socket) newest = outgoing;
   if (newest?.req.complete) {
-    // The garbage came after a good request, which still gets its response.
+    // The invalid bytes came after a valid request, which still gets its response.
     newest.shouldKeepAlive = false;
     return;
   }

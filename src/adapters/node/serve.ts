@@ -15,9 +15,9 @@ export interface ServableApp extends HandlingApp {
 
 /** Options of `serve`. */
 export interface ServeOptions extends Pick<NodeHandlerOptions, "getUser">, GracefulOptions {
-  /** 0 takes any free port. @default 3000 */
+  /** The port; 0 selects any free port. @default 3000 */
   readonly port?: number | undefined;
-  /** Address to listen on. @default all of the machine's */
+  /** The address to listen on. @default all addresses of the machine */
   readonly hostname?: string | undefined;
 }
 
@@ -26,13 +26,13 @@ export interface Served {
   readonly url: string;
   readonly port: number;
   readonly server: Server;
-  /** Stops accepting, lets responses in flight finish within the grace period, closes the app. */
+  /** Stops accepting connections, lets responses in flight finish within the grace period, and closes the app. */
   close(): Promise<void>;
 }
 
 /**
- * Milliseconds. Headers that arrive slower are refused; idle connections outlive a proxy's 60 s. The app limits how
- * long a body may take, per route, and sends the response; this limit is for what the app cannot see.
+ * In milliseconds. Slower headers are refused; idle connections outlive a proxy's 60 s. The app limits the time for a
+ * body per route, and sends the response; `requestTimeout` is for requests that the app cannot see.
  */
 const TIMEOUTS = {
   headersTimeout: 10_000,
@@ -42,16 +42,16 @@ const TIMEOUTS = {
 };
 
 /**
- * Serves an app over node:http, with timeouts set and a graceful end. Resolves when it is listening, which is after
+ * Serves an app over node:http, with timeouts and graceful shutdown. Resolves when it is listening, which is after
  * `api.ready`; while the database is unavailable it listens and responds with 503.
- * @throws ConfigurationError when the port is taken or may not be used
+ * @throws ConfigurationError when the port is in use or not permitted
  * @example const { url } = await serve(api, { port: 3000 });
  */
 export async function serve(api: ServableApp, options: ServeOptions = {}): Promise<Served> {
   const { port = 3000, hostname, getUser, gracePeriod, signals } = options;
   const server = createServer({ ...TIMEOUTS, requireHostHeader: false });
   refuseUnfit(server, toNodeHandler(api, { getUser }));
-  // An unavailable database comes back, and the app with it: until then it responds with 503. Any other error prevents
+  // An unavailable database may become available later: until then, the app responds with 503. Any other error prevents
   // the start.
   await api.ready.catch((error: unknown) => {
     if (!isKeelsonError(error) || error.code !== "DATABASE_UNAVAILABLE") throw error;
@@ -64,7 +64,7 @@ export async function serve(api: ServableApp, options: ServeOptions = {}): Promi
 
 /**
  * Starts listening, and returns the address.
- * @throws ConfigurationError when the port is taken or may not be used
+ * @throws ConfigurationError when the port is in use or not permitted
  */
 async function listen(
   server: Server,

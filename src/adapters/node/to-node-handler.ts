@@ -5,20 +5,20 @@ import { basePath, originForm, pathBelow } from "./request-path.ts";
 
 /** Options of `toNodeHandler`. */
 export interface NodeHandlerOptions {
-  /** Who calls; wins over the app's own `getUser`. @default the app's */
+  /** Identifies the caller; takes precedence over the app's own `getUser`. @default the app's */
   readonly getUser?: ((request: IncomingMessage) => unknown) | undefined;
-  /** Path the app is served under instead of its API prefix; 404 outside of it. @default the API prefix */
+  /** The path that the app is served under instead of its API prefix; other paths get 404. @default the API prefix */
   readonly base?: string | undefined;
 }
 
-/** Requests that are not below `base`. */
+/** Handles requests outside `base`. */
 const elsewhere: HandlingApp = { handle: async () => refusal(new EntityNotFoundError()) };
 
 /** A request listener for `node:http`. */
 export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /**
- * Turns an app into a request listener of node:http.
+ * Makes a request listener for node:http from an app.
  * @throws ConfigurationError when `base` is not a path
  * @example createServer(toNodeHandler(api)).listen(3000)
  */

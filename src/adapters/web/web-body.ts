@@ -1,6 +1,6 @@
 import { BadRequestError } from "../../kernel/index.ts";
 
-/** Milliseconds a client gets to finish sending an unwanted body before it gets its response. */
+/** Milliseconds that a client has to finish sending an unwanted body before it gets its response. */
 const LINGER_MS = 2_000;
 
 /** The body of a web-standard request, read only on demand. */
@@ -13,8 +13,8 @@ export class WebBody {
   }
 
   /**
-   * The bytes as they come.
-   * @throws BadRequestError when the client goes away before the body's end
+   * Yields the bytes as they arrive.
+   * @throws BadRequestError when the client disconnects before the body's end
    */
   async *chunks(): AsyncGenerator<Uint8Array> {
     while (!this.#isDone) {
@@ -28,8 +28,8 @@ export class WebBody {
   }
 
   /**
-   * Drops the rest of the body, for a while: hosts close the connection after an early response, and a client that is
-   * still sending would never see the status.
+   * Discards the rest of the body, for a limited time: hosts close the connection after an early response, and a client
+   * that is still sending would never see the status.
    */
   async discard(): Promise<void> {
     if (this.#isDone) return;

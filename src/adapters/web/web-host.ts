@@ -1,3 +1,3 @@
-// What adapters for hosts that speak Request and Response share with each other; users have no need of it.
+// Shared by adapters for hosts that use Request and Response; not for users.
 export { answerWebRequest } from "./answer-web-request.ts";
 export { pathOf, placeOf, WebRequest, type WebView } from "./web-request.ts";

@@ -3,24 +3,24 @@ import type { KernelBody, KernelRequest } from "../../kernel/index.ts";
 import { pathBelow } from "../node/node-host.ts";
 import { WebBody } from "./web-body.ts";
 
-/** How the host sees a request, where that differs from the request. */
+/** The host's view of a request, where it differs from the request. */
 export interface WebView {
-  /** Name of the adapter, for messages. */
+  /** The name of the adapter, for messages. */
   readonly adapter: string;
   /** Path and query; without `base`. */
   readonly url: string;
-  /** Path the app is mounted under. @default not mounted */
+  /** The path that the app is mounted under. @default not mounted */
   readonly base?: string | undefined;
-  /** What the host's `getUser` and handlers get as the framework's own request. */
+  /** The framework's own request, for the host's `getUser` and handlers. */
   readonly raw: unknown;
-  /** Address of the other end of the connection, read on demand. @default the host does not report it */
+  /** Returns the remote address of the connection. @default the host does not report it */
   readonly address?: (() => string | undefined) | undefined;
-  /** The bytes of a body that was read before, if the host kept them; otherwise rejects. */
+  /** Returns the bytes of a body that was read before, if the host kept them; otherwise rejects. */
   readonly kept?: (() => Promise<ArrayBuffer>) | undefined;
   readonly getUser?: ((request: never) => unknown) | undefined;
 }
 
-/** The path and query of an absolute URL, letter for letter. */
+/** The unchanged path and query of an absolute URL. */
 export function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   return start === -1 ? "/" : url.slice(start);
@@ -28,15 +28,15 @@ export function pathOf(url: string): string {
 
 /**
  * The part of a raw path and query below `base`, which is empty for an app that is not mounted. A path that is below
- * `base` only after its dots are resolved stays whole, and is refused for the dots.
+ * `base` only after its dots are resolved is returned whole, and refused later because of the dots.
  */
 export function placeOf(base: string, target: string): Pick<WebView, "url" | "base"> {
   return base === "" ? { url: target } : { base, url: pathBelow(base, target) ?? target };
 }
 
 /**
- * A web-standard request as the kernel takes it. A class and not a literal, because hosts on node:http make bodies and
- * signals on demand, and most requests never ask for them.
+ * Converts a web-standard request for the kernel. A class, not a literal, because hosts on node:http create bodies and
+ * signals on demand, and most requests never use them.
  */
 export class WebRequest implements KernelRequest {
   readonly method: string;
@@ -70,12 +70,12 @@ export class WebRequest implements KernelRequest {
     return body === undefined ? undefined : { kind: "stream", stream: body.chunks() };
   }
 
-  /** Aborts when the client disconnects before it has the whole response. */
+  /** Aborted when the client disconnects before the response is complete. */
   get signal(): AbortSignal {
     return this.#request.signal;
   }
 
-  /** Waits for the end of a body that has not been read to its end. */
+  /** Discards the rest of a body that has not been read completely. */
   async discardBody(): Promise<void> {
     // Accessing the body creates one, which most requests do not need.
     const { "content-length": length = "0", "transfer-encoding": coding } = this.headers;
@@ -86,13 +86,13 @@ export class WebRequest implements KernelRequest {
   #unread(): WebBody | undefined {
     if (this.#body !== undefined) return this.#body;
     const { body } = this.#request;
-    // A locked body that is not read yet belongs to a middleware, which reads it later.
+    // A locked, unread body belongs to a middleware that reads it later.
     if (body !== null && !body.locked) this.#body = new WebBody(body);
     return this.#body;
   }
 }
 
-/** The bytes of a body that the host kept; fails like a body that can no longer be read. */
+/** Yields the bytes of a body that the host kept; fails like a consumed body otherwise. */
 async function* readBefore({ adapter, kept }: WebView): AsyncGenerator<Uint8Array> {
   const bytes = await kept?.().catch(() => undefined);
   if (bytes === undefined)

@@ -4,10 +4,10 @@ import { type Grant, grantText, isCovered, NEVER, ROLES, type Role } from "./gra
 export const OPERATIONS = ["create", "read", "update", "delete"] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** What each role may do. */
+/** The permissions of each role. */
 export type Grants = Readonly<Record<Role, Grant>>;
 
-/** A field can be chosen on create, seen, and changed; it is deleted with its record. */
+/** Access to a field: set on create, read, and update. Fields are deleted with their record. */
 export type FieldAccess = Readonly<Record<Exclude<Operation, "delete">, Grants>>;
 
 export interface EntityAccess {
@@ -15,7 +15,7 @@ export interface EntityAccess {
   readonly fields: Readonly<Record<string, FieldAccess>>;
 }
 
-/** Who may do what: role × entity × operation × field, and role × route. Plain data, in a stable order. */
+/** The permissions of an app: role × entity × operation × field, and role × route. Plain data, in a stable order. */
 export interface AccessMatrix {
   /** Version of this format. */
   readonly version: 1;
@@ -25,8 +25,8 @@ export interface AccessMatrix {
 }
 
 /**
- * A matrix for people: operations, the fields that differ from them, and the routes that are not operations.
- * @param isOperation whether a route, by method and path, is one
+ * Formats a matrix as a table: operations, the fields that differ from them, and the routes that are not operations.
+ * @param isOperation whether a route, by method and path, is an operation
  */
 export function matrixTable({ entities, routes }: AccessMatrix, isOperation: (path: string) => boolean): Table {
   const rows = [
@@ -47,10 +47,10 @@ function operationRows(name: string, { operations }: EntityAccess): string[][] {
   return OPERATIONS.map((operation) => row(name, operation, operations[operation]));
 }
 
-/** Columns that the framework maintains itself and no caller writes. */
+/** Columns that the framework maintains and no caller writes. */
 const KEPT = new Set(["id", "createdAt", "updatedAt", "version"]);
 
-/** A field under the entity's rules alone needs no line of its own. */
+/** Makes rows for fields with their own rules; others follow the entity's. */
 function fieldRows(name: string, { operations, fields }: EntityAccess): string[][] {
   const own = Object.entries(fields).filter(([field]) => !KEPT.has(field));
   return own.flatMap(([field, access]) =>
@@ -73,7 +73,7 @@ export interface Widening {
   readonly after: string;
 }
 
-/** Every cell of a matrix, under its name. */
+/** Yields every cell of a matrix with its name. */
 function* cells({ entities, routes }: AccessMatrix): Generator<readonly [what: string, grants: Grants]> {
   for (const [name, { operations, fields }] of Object.entries(entities)) {
     for (const [operation, grants] of Object.entries(operations)) yield [`${name} ${operation}`, grants];
@@ -83,7 +83,10 @@ function* cells({ entities, routes }: AccessMatrix): Generator<readonly [what: s
   yield* Object.entries(routes);
 }
 
-/** The permissions that have widened between two matrices. Cells that the older one does not have count as denied. */
+/**
+ * Finds the permissions that have widened between two matrices. Cells that the older matrix does not have count as
+ * denied.
+ */
 export function findWidened(before: AccessMatrix, after: AccessMatrix): Widening[] {
   const known = new Map<string, Partial<Grants>>(cells(before));
   return [...cells(after)].flatMap(([what, grants]) =>

@@ -11,12 +11,12 @@ import {
 } from "./access-matrix.ts";
 import { ALWAYS, allOf, anyOf, type Grant, NEVER, ROLES, type Role, when } from "./grant.ts";
 
-/** What a rule decides about. */
+/** The case that a rule decides on. */
 interface Question {
   readonly role: Role;
   /** Undefined on endpoints that belong to no entity. */
   readonly entity: AnyEntity | undefined;
-  /** Whether a record is about to be made, whose owner the caller becomes. */
+  /** Whether a record is being created, whose owner the caller becomes. */
   readonly isCreate: boolean;
 }
 
@@ -35,8 +35,8 @@ const BUILT_IN: Readonly<Record<string, (question: Question) => boolean>> = {
 };
 
 /**
- * What one rule grants. Custom rules are not called: their result for an invented caller proves nothing about real
- * ones, and they may query the database. They stay conditions, by name.
+ * The permission that a rule grants. Custom rules are not called: their result for a made-up caller proves nothing
+ * about real ones, and they may query the database. They stay conditions, by name.
  */
 function grantOfRule(name: string, question: Question): Grant {
   const parts = partsOfAll(name);
@@ -46,12 +46,12 @@ function grantOfRule(name: string, question: Question): Grant {
   return builtIn(question) ? ALWAYS : NEVER;
 }
 
-/** What a list of rules grants: any of them passes, and an empty list denies. */
+/** The permission that a list of rules grants: one rule must pass, and an empty list denies. */
 function grantOfRules(names: readonly string[], question: Question): Grant {
   return anyOf(names.map((name) => grantOfRule(name, question)));
 }
 
-/** The rules that `all(a,b)` combines, by its name; undefined for any other name. Brackets may be nested. */
+/** Parses the rules that the name `all(a,b)` combines; undefined for other names. Parentheses may be nested. */
 function partsOfAll(name: string): readonly string[] | undefined {
   const inner = /^all\((.*)\)$/s.exec(name)?.[1];
   if (inner === undefined) return undefined;
@@ -69,13 +69,13 @@ function partsOfAll(name: string): readonly string[] | undefined {
 type EntityRules = NonNullable<KeelsonConfig["defaultRules"]>;
 
 /**
- * The matrix of an app, from its definitions alone: of entities with routes, and of entities reached by includes only,
- * which are internal or belong to other services.
+ * Makes the matrix of an app from its definitions: of entities with routes, and of entities that are reached by
+ * includes only, which are internal or belong to other services.
  */
 export function createMatrix({ model, routes }: AppParts, { defaultRules = {} }: KeelsonConfig): AccessMatrix {
   const routed = model.entities.filter(({ internal }) => !internal);
   const shown = new Set(routed);
-  // Iteration over a set includes items that are added meanwhile.
+  // Iteration over a set includes items that are added during the loop.
   for (const entity of shown) for (const { target } of model.relationsOf(entity)) shown.add(target);
   const rulesOf = (entity: AnyEntity): EntityRules => {
     const rules = entity.rules ?? defaultRules;
@@ -116,7 +116,7 @@ function accessOf(entity: AnyEntity, rules: EntityRules): EntityAccess {
   };
 }
 
-/** The entity's rules for a column, narrowed by its own rules. */
+/** The access to a column: the entity's rules, narrowed by the column's own rules. */
 function fieldAccess(entity: AnyEntity, column: ColumnDefinition, operations: EntityAccess["operations"]): FieldAccess {
   const { name, field } = column;
   const own = (rules: readonly string[] | undefined, role: Role, isCreate: boolean): readonly Grant[] =>
@@ -137,8 +137,8 @@ function fieldAccess(entity: AnyEntity, column: ColumnDefinition, operations: En
 }
 
 /**
- * Whether a role may choose a column's value at all: no role for the framework's own columns, only an administrator for
- * the owner's.
+ * Whether a role can set a column's value: no role for the framework's own columns, only an administrator for the
+ * owner's.
  */
 function isWritten(entity: AnyEntity, { role: kind, field, relation }: ColumnDefinition, role: Role): boolean {
   if (kind === "foreignKey") return entity.ownedBy !== relation || role === "admin";
@@ -150,7 +150,7 @@ function grantsOfRoute(
   entity: AnyEntity | undefined,
   { create = [] }: EntityRules,
 ): Grants {
-  // A POST without a record makes one when it obeys the entity's rule for that; rules of its own are about the action.
+  // A POST without a record creates one if it has the entity's create rule; other rules are about the action.
   const obeysCreate = rules.join() === create.map(ruleName).join();
   const isCreate = obeysCreate && method === "POST" && !path.includes("/:id");
   return perRole((role) => grantOfRules(rules, { role, entity, isCreate }));

@@ -1,9 +1,9 @@
-/** Names of rules that must all pass, in order. */
+/** The names of rules that must all pass, in order. */
 type Conditions = readonly string[];
 
 /**
- * The conditions under which something is allowed: any one list is enough. No list means never; an empty list means
- * always. Conditions are rules that only a request can decide.
+ * The conditions for a permission: one of the lists must pass. No list means never; an empty list means always.
+ * Conditions are rules that only a request can decide.
  */
 export type Grant = readonly Conditions[];
 
@@ -19,7 +19,7 @@ function isWithin(small: Conditions, large: Conditions): boolean {
   return small.every((name) => large.includes(name));
 }
 
-/** Without what another list already allows, in one order, so that equal grants look alike. */
+/** Removes lists that another list covers, and sorts the rest, so that equal grants have the same form. */
 function simplified(lists: readonly Conditions[]): Grant {
   const sorted = lists.map((list) => [...new Set(list)].sort());
   const shortest = sorted.sort((a, b) => a.length - b.length || (a.join() < b.join() ? -1 : 1));
@@ -36,12 +36,12 @@ export function allOf(grants: readonly Grant[]): Grant {
   return grants.reduce((left, right) => simplified(left.flatMap((a) => right.map((b) => [...a, ...b]))), ALWAYS);
 }
 
-/** Whether a grant allows nothing that another one does not. */
+/** Whether another grant allows everything that a grant allows. */
 export function isCovered(grant: Grant, by: Grant): boolean {
   return grant.every((list) => by.some((other) => isWithin(other, list)));
 }
 
-/** A grant in a word or two. */
+/** Formats a grant. */
 export function grantText(grant: Grant): string {
   if (grant.length === 0) return "no";
   if (grant.some((list) => list.length === 0)) return "yes";

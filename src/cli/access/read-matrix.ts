@@ -13,8 +13,8 @@ const MATRIX = z.object({
 });
 
 /**
- * A matrix that `keelson access --json` printed.
- * @throws ConfigurationError for anything else
+ * Reads a matrix that `keelson access --json` printed.
+ * @throws ConfigurationError for other files
  */
 export async function readMatrix(file: string): Promise<AccessMatrix> {
   const unusable = (why: string, cause?: unknown): ConfigurationError =>

@@ -6,7 +6,7 @@ import { lookAt } from "../project/with-idle-app.ts";
 import { CONFIG_ARGUMENT, defineCommand, type ExitCode, JSON_ARGUMENT } from "../shell/command.ts";
 import type { Output } from "../shell/output.ts";
 
-/** `keelson access`: who may do what, from the definitions alone. */
+/** `keelson access`: shows the permissions, from the definitions only. */
 export const access = defineCommand({
   description: "Show who may do what: role by entity, operation and field. Opens no database",
   examples: ["access", "access --json > access.json", "access --diff=access.json"],

@@ -2,7 +2,7 @@ import { DATABASE_ARGUMENTS } from "../database/resolve-target.ts";
 import { isAccepted, printChanges, withMigrations } from "../database/with-migrations.ts";
 import { DATA_LOSS_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
 
-/** `keelson db push`: changes the database to fit the entities, without a migration. */
+/** `keelson db push`: changes the database to match the entities, without a migration. */
 export const dbPush = defineCommand({
   description: "Change the tables to fit the entities, without a migration. For development and prototypes",
   examples: ["db push", "db push --accept-data-loss", "db push --url=postgresql://localhost/shop"],
@@ -30,7 +30,7 @@ export const dbPush = defineCommand({
     }),
 });
 
-/** `keelson db diff`: what a push would change. */
+/** `keelson db diff`: shows the changes of a push. */
 export const dbDiff = defineCommand({
   description: "Show what a push would change; changes nothing",
   examples: ["db diff", "db diff --sql", "db diff --json"],
@@ -51,7 +51,7 @@ export const dbDiff = defineCommand({
   },
 });
 
-/** `keelson db status`: tells scripts whether the database fits. */
+/** `keelson db status`: reports to scripts whether the database matches. */
 export const dbStatus = defineCommand({
   description: "Tell whether the database fits the entities; fails when it does not",
   examples: ["db status", "db status --json"],

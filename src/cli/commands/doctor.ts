@@ -3,7 +3,7 @@ import { CONFIG_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.
 
 const COLORS = { good: "green", doubtful: "yellow", bad: "red" } as const;
 
-/** `keelson doctor`: whether everything the app needs is in place. */
+/** `keelson doctor`: checks that everything the app needs is available. */
 export const doctor = defineCommand({
   description: "Check Node.js, packages, configuration, secrets and database; changes no table",
   examples: ["doctor", "doctor --json"],

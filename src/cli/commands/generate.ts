@@ -8,7 +8,7 @@ import { loadProject } from "../project/load-project.ts";
 import { lookAt } from "../project/with-idle-app.ts";
 import { CONFIG_ARGUMENT, defineCommand } from "../shell/command.ts";
 
-/** `keelson generate`: the Prisma schema of the entities, and Prisma's client for it. */
+/** `keelson generate`: writes the Prisma schema of the entities, and generates Prisma's client for it. */
 export const generate = defineCommand({
   description: "Write the Prisma schema of the entities, those of plugins included. Opens no database",
   examples: [

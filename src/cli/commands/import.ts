@@ -7,7 +7,7 @@ import { readPrismaSchema } from "../import/read-prisma.ts";
 import { defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
 import type { Output } from "../shell/output.ts";
 
-/** `keelson import`: entities of a database that already exists. */
+/** `keelson import`: writes the entities of an existing database. */
 export const importCommand = defineCommand({
   description: "Write the entities of an existing database. Reads its catalogue, and changes nothing in it",
   examples: [
@@ -52,11 +52,11 @@ function addressOf(given: string | undefined): string {
   return url;
 }
 
-/** A file as it would be, beside the one that is there. */
+/** A generated file, compared with the existing one. */
 interface Change {
   readonly name: string;
   readonly state: "new" | "same" | "changed" | "gone";
-  /** Lines that differ, each with what happens to it. */
+  /** The differing lines, with a sign for each. */
   readonly lines: readonly string[];
 }
 
@@ -74,7 +74,7 @@ async function compare({ files }: ImportedFiles, folder: string): Promise<readon
   return changes;
 }
 
-/** Lines of one text that the other does not have. */
+/** The lines that only one of the two texts has. */
 function differing(before: string, after: string): string[] {
   const [old, next] = [before.split("\n"), after.split("\n")];
   return [

@@ -3,7 +3,7 @@ import { kebabCase } from "../../kernel/index.ts";
 import { chooseHost, chooseLogins, HOST_NAMES, LOGINS_NAMES, scaffold } from "../init/scaffold.ts";
 import { defineCommand } from "../shell/command.ts";
 
-/** `keelson init`: a project that runs, with tests, in an empty folder. */
+/** `keelson init`: creates a working project with tests in an empty folder. */
 export const init = defineCommand({
   description: "Write a project with entities, tests and a server into an empty folder; installs nothing",
   examples: ["init", "init shop --host=express", "init --host=next --logins=better-auth --name=shop"],

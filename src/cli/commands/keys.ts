@@ -13,7 +13,7 @@ import { loadProject } from "../project/load-project.ts";
 import { CONFIG_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
 import type { Output } from "../shell/output.ts";
 
-/** `keelson keys rotate`: gives every encrypted value the first key (spec 2.4 rule 11). */
+/** `keelson keys rotate`: re-encrypts every encrypted value with the first key (spec 2.4 rule 11). */
 export const keysRotate = defineCommand({
   description: "Give every encrypted value the first key, while the app goes on; run it again when it was cut off",
   examples: ["keys rotate", "keys rotate --reindex   # blind indexes too", "keys rotate --allow-plaintext"],
@@ -52,7 +52,7 @@ export const keysRotate = defineCommand({
   },
 });
 
-/** The first Ctrl-C ends between two records; finished work stays. */
+/** Stops between two records on the first Ctrl-C; finished work is kept. */
 function stopOnInterrupt(): { readonly signal: AbortSignal; off(): void } {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
@@ -69,7 +69,7 @@ function print(output: Output, result: RotationResult, failures: readonly Rotati
   for (const { entity, id, field, reason } of failures) output.note(`  ${entity} ${id} ${field}: ${reason}`);
 }
 
-/** `keelson keys generate`: prints a new key and nothing else, for scripts. */
+/** `keelson keys generate`: prints only a new key, for scripts. */
 export const keysGenerate = defineCommand({
   description: "Print a new key for encrypted fields: 32 random bytes as 64 hexadecimal characters",
   examples: ["keys generate"],
@@ -81,8 +81,8 @@ export const keysGenerate = defineCommand({
 });
 
 /**
- * `keelson keys remove`: refuses while a stored value needs the key. Keys live where the
- * configuration takes them from, which Keelson does not write to, so the developer removes it.
+ * `keelson keys remove`: fails while a stored value needs the key. Keelson does not write to the source of the
+ * configured keys, so the developer removes the key.
  */
 export const keysRemove = defineCommand({
   description: "Tell whether a key can be taken out of the configuration; fails while a stored value needs it",
@@ -139,7 +139,7 @@ export const keysStatus = defineCommand({
   },
 });
 
-/** "any": the value names no key, and every one is tried. */
+/** "any": the value does not name its key, and all keys are tried. */
 function stateOf(keyId: string | null, known: readonly string[]): "primary" | "old" | "missing" | "any" {
   if (keyId === null) return "any";
   if (keyId === known[0]) return "primary";

@@ -4,7 +4,7 @@ import { withIdleApp } from "../project/with-idle-app.ts";
 import { CONFIG_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
 import type { Output } from "../shell/output.ts";
 
-/** `keelson lint`: what is likely to be a mistake in the definitions. */
+/** `keelson lint`: reports likely mistakes in the definitions. */
 export const lint = defineCommand({
   description: "Name what is likely to be a mistake in the definitions; warnings fail. Opens no database",
   examples: ["lint", "lint --json"],
@@ -18,7 +18,7 @@ export const lint = defineCommand({
   },
 });
 
-/** By rule, with its reason and its remedy once. */
+/** Prints findings by rule, each rule with its reason and remedy once. */
 function print(output: Output, findings: readonly Finding[]): void {
   if (findings.length === 0) output.line("Nothing found.");
   for (const { id, title, why, fix, level } of LINT_RULES) {

@@ -2,7 +2,7 @@ import { DATABASE_ARGUMENTS } from "../database/resolve-target.ts";
 import { deployPending, printApplied, printChanges, withMigrations } from "../database/with-migrations.ts";
 import { DATA_LOSS_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
 
-/** `keelson migrate deploy`: for the step before a new version starts. */
+/** `keelson migrate deploy`: applies pending migrations before a new version starts. */
 export const migrateDeploy = defineCommand({
   description: "Apply the pending migrations, one process at a time; stops at the first that fails",
   examples: ["migrate deploy", "migrate deploy --json", "migrate deploy --baseline   # tables that were pushed before"],
@@ -21,7 +21,7 @@ export const migrateDeploy = defineCommand({
   },
 });
 
-/** `keelson migrate dev`: writes the migration for what has changed, in Prisma's folder layout, and applies it. */
+/** `keelson migrate dev`: writes the migration for the changes, in Prisma's folder layout, and applies it. */
 export const migrateDev = defineCommand({
   description: "Write the migration for what has changed since the last one, and apply it",
   examples: ["migrate dev --name=add-tags", "migrate dev --name=drop-notes --accept-data-loss"],
@@ -45,7 +45,7 @@ export const migrateDev = defineCommand({
   },
 });
 
-/** `keelson migrate resolve`: records how a failed migration ended, which only a person can know. */
+/** `keelson migrate resolve`: records the outcome of a failed migration, which only a person can determine. */
 export const migrateResolve = defineCommand({
   description: "Say how a migration ended that failed halfway, once you have looked at the database",
   examples: [

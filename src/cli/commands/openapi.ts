@@ -5,12 +5,12 @@ import { importFromProject, loadProject } from "../project/load-project.ts";
 import { withIdleApp } from "../project/with-idle-app.ts";
 import { CONFIG_ARGUMENT, defineCommand } from "../shell/command.ts";
 
-/** What the command uses of `keelson/openapi`. */
+/** The part of `keelson/openapi` that the command uses. */
 interface OpenApi {
   openapiDocument(app: Keelson, options: { readonly as: "public" | "system" }): Promise<unknown>;
 }
 
-/** `keelson openapi`: the OpenAPI document of the app, for clients and other tools. */
+/** `keelson openapi`: prints the OpenAPI document of the app, for clients and other tools. */
 export const openapi = defineCommand({
   description: "Print the OpenAPI document, or write it to a file. Opens no database",
   examples: ["openapi", "openapi --output=openapi.json", "openapi --as=public   # what anonymous callers may use"],

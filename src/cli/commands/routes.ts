@@ -2,7 +2,7 @@ import { loadProject } from "../project/load-project.ts";
 import { lookAt } from "../project/with-idle-app.ts";
 import { CONFIG_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
 
-/** `keelson routes`: every route with its rules. */
+/** `keelson routes`: lists every route with its rules. */
 export const routes = defineCommand({
   description: "List every route with the rules that decide, any of which passes. Opens no database",
   examples: ["routes", "routes --json"],

@@ -4,7 +4,7 @@ import { lintApp } from "../lint/lint-rules.ts";
 import { loadProject } from "../project/load-project.ts";
 import { defineCommand } from "../shell/command.ts";
 
-/** `keelson start`: serves in production, where no table is changed. */
+/** `keelson start`: serves in production, without changing tables. */
 export const start = defineCommand({
   description: "Serve the API in production; refuses when the database does not fit the entities",
   examples: ["start", "start --port=8080", "start src/server.ts   # a server of your own"],
@@ -21,7 +21,7 @@ export const start = defineCommand({
   },
 });
 
-/** `keelson dev`: serves, changes the tables to fit the entities, and starts again when a file changes. */
+/** `keelson dev`: serves, changes the tables to match the entities, and restarts when a file changes. */
 export const dev = defineCommand({
   description: "Serve the API and keep its tables in step with the entities; start again when a file changes",
   examples: ["dev", "dev --port=8080", "dev src/server.ts   # a server of your own"],
@@ -47,7 +47,7 @@ export const dev = defineCommand({
       return "serving";
     }
     const project = await loadProject(args.config);
-    // What is being developed is for this machine, unless told otherwise.
+    // A development server is only reachable from this machine by default.
     const served = await serveProject(project, { ...args, host: args.host ?? "localhost" });
     printBanner(output, project, served);
     const warnings = lintApp(served.app, project.config).filter(({ level }) => level === "warning");

@@ -5,19 +5,19 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { ConfigurationError } from "../../entity/index.ts";
 
-/** What Prisma's command says when it cannot fetch something. */
+/** Matches the output of Prisma's command when a download fails. */
 const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|Failed to fetch/;
 
 /**
  * Runs the project's own `prisma generate` on a schema.
- * @throws ConfigurationError when it is not installed, or fails
+ * @throws ConfigurationError when Prisma is not installed, or the command fails
  */
 export async function generateClient(schema: string): Promise<void> {
   const command = await findPrisma();
   const { code, said } = await run(command, schema, process.env);
   if (code === 0) return;
-  // The command fetches an engine that it does not need for generating. Offline, a stand-in that refuses any work takes
-  // its place: one that accepted work would make commands that need the engine report success.
+  // The command downloads an engine that it does not need for generating. Offline, a stand-in that refuses all work
+  // replaces it: one that accepted work would make commands that need the engine report success.
   const standIn = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: "/bin/false" };
   if (OFFLINE.test(said) && (await run(command, schema, standIn)).code === 0) return;
   throw new ConfigurationError(`prisma generate failed on ${schema}; what it printed says why`);

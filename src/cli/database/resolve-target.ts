@@ -6,7 +6,7 @@ import { CONFIG_ARGUMENT } from "../shell/command.ts";
 
 type Provider = MigrationTarget["provider"];
 
-/** Where `embedded()` keeps its data by default. */
+/** The default location of `embedded()`. */
 const DEFAULT_URL = "file:.keelson/app.db";
 
 const PROVIDERS: Readonly<Record<string, Provider>> = {
@@ -17,7 +17,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
   "mariadb:": "mysql",
 };
 
-/** Providers of the drivers that have one. */
+/** The providers of drivers with a fixed one. */
 const DRIVERS: Readonly<Record<string, Provider>> = { embedded: "sqlite", postgres: "postgresql" };
 
 /** The provider of a project's driver, if the driver reports it. */
@@ -28,17 +28,17 @@ export function providerOf({ config: { driver } }: Project): Provider | undefine
 /** @throws ConfigurationError when the address is not of a database with migrations */
 function targetOf(url: string, source: string): MigrationTarget {
   const provider = PROVIDERS[/^[a-z]+:/.exec(url)?.[0] ?? ""];
-  // The address itself may hold a password.
+  // The message omits the address, which may contain a password.
   if (provider === undefined) throw new ConfigurationError(`${source} must begin with file:, postgresql: or mysql:`);
   return { provider, url };
 }
 
 /**
- * The database that commands change. A driver does not report its address, which may hold a password; so it has to be
- * given again, and must match the driver's kind. A project without a driver uses the embedded default and ignores
+ * The database that commands change. A driver does not report its address, which may contain a password, so it must be
+ * passed again, and match the driver's kind. A project without a driver uses the embedded default and ignores
  * DATABASE_URL.
- * @param given as `--url` names it
- * @throws ConfigurationError when it is not known, or of another kind than the driver
+ * @param given the value of `--url`
+ * @throws ConfigurationError when the address is unknown, or of another kind than the driver
  */
 export function resolveTarget(project: Project, given: string | undefined): MigrationTarget {
   if (given !== undefined) return targetOf(given, "--url");

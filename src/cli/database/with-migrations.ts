@@ -12,7 +12,7 @@ interface DatabaseArguments {
 }
 
 /**
- * Opens the migrations of the project in the working directory for as long as some work takes.
+ * Opens the migrations of the project in the working directory, and closes them after the work.
  * @throws ConfigurationError for a project or a database that cannot be opened
  */
 export async function withMigrations<T>(
@@ -43,7 +43,7 @@ export async function deployPending(
   return applied;
 }
 
-/** Whether a plan may be carried out; if not, prints what to do about it. */
+/** Whether a plan may be executed; if not, prints the remedy. */
 export function isAccepted(output: Output, changes: readonly SchemaChange[], accepted: boolean): boolean {
   const losses = changes.filter(({ destructive }) => destructive).length;
   if (losses === 0 || accepted) return true;
@@ -54,13 +54,13 @@ export function isAccepted(output: Output, changes: readonly SchemaChange[], acc
   return false;
 }
 
-/** What was applied, for people. */
+/** Prints the applied migrations. */
 export function printApplied(output: Output, applied: readonly string[]): void {
   for (const name of applied) output.line(`Applied: ${name}`);
   if (applied.length === 0) output.line("No migration was pending.");
 }
 
-/** What would change, a line each, those that lose values first and marked. */
+/** Prints changes, one per line, starting with those that lose values, which are marked. */
 export function printChanges(output: Output, changes: readonly SchemaChange[]): void {
   const [losses, others] = [true, false].map((lost) => changes.filter(({ destructive }) => destructive === lost));
   for (const { sentence } of losses ?? []) output.line(`${output.style("red", "loses values")}  ${sentence}`);

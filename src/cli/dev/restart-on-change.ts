@@ -5,17 +5,18 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Output } from "../shell/output.ts";
 
-/** Files that a server is made of. */
+/** The source files of a server. */
 const SOURCE = /\.([cm]?[jt]sx?|json)$|^\.env$/;
-/** Not tests, and not the files that the server writes itself, which would restart it for ever. */
+/** Excludes tests, and files that the server itself writes, which would restart it forever. */
 const TEST = /\.(test|spec)\.[cm]?[jt]sx?$/;
 const IGNORED = new Set(["node_modules", "dist", "coverage", "build"]);
 
-/** Milliseconds in which changes count as one: editors write a file in several steps. */
+/** Milliseconds within which changes count as one: editors write a file in several steps. */
 const QUIET_MS = 80;
 
 /**
- * Watches the sources below a folder. Folder by folder, because watching all at once would walk through node_modules too.
+ * Watches the sources below a folder. Watches each folder, because a recursive watch would also walk through
+ * node_modules.
  * @returns a function that stops
  */
 async function watchFiles(root: string, onChange: (file: string) => void): Promise<() => void> {
@@ -58,23 +59,23 @@ function isIgnored(name: string): boolean {
   return name.startsWith(".") || IGNORED.has(name);
 }
 
-/** Milliseconds a server gets to end before it is killed. */
+/** Milliseconds that a server has to end before it is killed. */
 const PATIENCE_MS = 5_000;
 
 /**
- * Runs a command line in a process of its own, and again whenever a source changes: a new process keeps nothing of the
- * old one. Ends, with the server, at SIGINT, SIGTERM and SIGHUP.
- * @param command for Node, the script first
+ * Runs a command line in a separate process, and restarts it whenever a source changes: a new process keeps no state of
+ * the old one. Ends with the server on SIGINT, SIGTERM and SIGHUP.
+ * @param command the arguments for Node, with the script first
  */
 export async function restartOnChange(command: readonly string[], output: Output): Promise<void> {
   let child: ChildProcess | undefined;
   let isEnding = false;
 
   function start(): void {
-    // In its own process group where the system has groups: Ctrl-C is for this process, which passes it on once. A
-    // server that gets the signal twice cuts the requests in flight.
+    // In its own process group where supported: Ctrl-C is sent to this process, which forwards it once. A server that
+    // gets the signal twice aborts the requests in flight.
     child = spawn(process.execPath, command, { stdio: "inherit", detached: process.platform !== "win32" });
-    // A process that ended by a signal was stopped here.
+    // A process that ended by a signal was stopped by this function.
     child.once("exit", (code, signal) => {
       if (!isEnding && signal === null && code !== 0) output.note(output.style("dim", "Waiting for a change …"));
     });
@@ -89,7 +90,7 @@ export async function restartOnChange(command: readonly string[], output: Output
     clearTimeout(timer);
   }
 
-  // One restart at a time; changes that come meanwhile lead to one more.
+  // One restart at a time; changes during a restart lead to one more.
   let restarting: Promise<void> = Promise.resolve();
   let isPending = false;
   const unwatch = await watchFiles(process.cwd(), (file) => {
@@ -112,8 +113,8 @@ export async function restartOnChange(command: readonly string[], output: Output
 }
 
 /**
- * The first signal to end this process. Later ones are ignored: npm may repeat the terminal's signal, and a server that
- * does not end is killed anyway.
+ * Resolves on the first signal to end this process. Later ones are ignored: npm may repeat the terminal's signal, and a
+ * server that does not end is killed anyway.
  */
 function endSignal(): Promise<void> {
   return new Promise((resolve) => {

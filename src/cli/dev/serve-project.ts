@@ -17,7 +17,7 @@ export interface ServedProject {
 
 /**
  * Serves a project's app over node:http; SIGTERM and SIGINT end it gracefully.
- * @throws ConfigurationError when the app cannot start, or the port is taken
+ * @throws ConfigurationError when the app cannot start, or the port is in use
  */
 export async function serveProject(
   { file, config, library }: Project,
@@ -35,14 +35,14 @@ export async function serveProject(
   }
 }
 
-/** The requested port. @throws ConfigurationError when it is not a port */
+/** Parses the requested port. @throws ConfigurationError when it is not a port */
 function portFrom(given: string | undefined): number {
   const text = given ?? (process.env.PORT || "3000");
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new ConfigurationError(`The port is a number from 0 (any free one) to 65535, not "${text}"`);
 }
 
-/** What the developer needs next: address, routes, database, and where to read more. */
+/** Prints the information that the developer needs next: address, routes, database, and documentation. */
 export function printBanner(output: Output, { config }: Project, { app, url }: ServedProject): void {
   const docs = app.routes.find(({ action, plugin }) => action === "docs" && plugin === "openapi");
   const first = app.routes.find(({ method, entity }) => method === "GET" && entity !== undefined);
@@ -57,8 +57,8 @@ export function printBanner(output: Output, { config }: Project, { app, url }: S
 }
 
 /**
- * Runs a server of the project's own, TypeScript included.
- * @throws ConfigurationError when there is no such file; whatever the file throws
+ * Runs a project's own server file, including TypeScript.
+ * @throws ConfigurationError when the file does not exist; any error that the file throws
  */
 export async function runEntry(entry: string, mode: "development" | "production"): Promise<void> {
   if (statSync(entry, { throwIfNoEntry: false })?.isFile() !== true)

@@ -10,14 +10,14 @@ import { loadProject, type Project, partsOf } from "../project/load-project.ts";
 import { withDriver, withIdleApp } from "../project/with-idle-app.ts";
 import { keelsonVersion, packageManifest } from "../shell/package-root.ts";
 
-/** Packages that make and change tables, whatever the database. */
+/** Packages that create and change tables, for any database. */
 const TABLES = ["@prisma/driver-adapter-utils", "@prisma/get-dmmf", "@prisma/schema-engine-wasm"];
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   embedded: [...TABLES, "@prisma/adapter-libsql"],
   postgres: [...TABLES, "@prisma/adapter-pg"],
 };
 
-/** Whether the packages that the project's driver needs are there, in versions that fit. */
+/** Checks that the packages of the project's driver are installed, in matching versions. */
 async function checkPackages({ config, file }: Project): Promise<Diagnosis> {
   const { peerDependencies, devDependencies } = packageManifest();
   const wrong: string[] = [];
@@ -34,7 +34,7 @@ async function checkPackages({ config, file }: Project): Promise<Diagnosis> {
   };
 }
 
-/** Whether a version is in a range as this package writes them: one version, or `^` and the lowest one. */
+/** Whether a version is in a range of the forms that this package uses: one version, or `^` and the lowest one. */
 export function fits(version: string | undefined, range: string): boolean {
   if (version === undefined || !range.startsWith("^")) return version === range;
   const [given, lowest] = [version, range.slice(1)].map((text) =>
@@ -44,7 +44,10 @@ export function fits(version: string | undefined, range: string): boolean {
   return order[0] === 0 && (order.find((difference) => difference !== 0) ?? 0) >= 0;
 }
 
-/** The version of a package as the project would load it; by folder, because packages need not export their manifest. */
+/**
+ * The version of a package that the project would load. Found by folder, because packages do not have to export their
+ * manifest.
+ */
 async function installedVersion(name: string, file: string): Promise<string | undefined> {
   for (const folder of createRequire(file).resolve.paths(name) ?? []) {
     const text = await readFile(join(folder, name, "package.json"), "utf8").catch(() => undefined);
@@ -53,7 +56,7 @@ async function installedVersion(name: string, file: string): Promise<string | un
   return undefined;
 }
 
-/** All checks, as far as possible: later ones need earlier ones. */
+/** Runs all checks, as far as possible: later ones depend on earlier ones. */
 export async function examine(config: string | undefined): Promise<readonly Diagnosis[]> {
   const found: Diagnosis[] = [checkNode()];
   try {
@@ -62,7 +65,7 @@ export async function examine(config: string | undefined): Promise<readonly Diag
     found.push(...(await checkIgnored()));
     if (found.every(({ state }) => state !== "bad")) found.push(...(await checkDatabase(project)));
   } catch (error) {
-    // A broken configuration is a finding.
+    // An invalid configuration is a finding.
     if (!isKeelsonError(error)) throw error;
     found.push({ check: "Configuration", state: "bad", found: error.message, fix: "Repair what it names" });
   }
@@ -95,10 +98,10 @@ export function checkNode(version: string = process.versions.node): Diagnosis {
   return { check: "Node.js", state: "bad", found: version, fix: `Install Node.js ${wanted} or newer` };
 }
 
-/** Whether the command has the version of the project's library. */
+/** Checks that the command and the project's library have the same version. */
 async function checkCopies({ file }: Project): Promise<Diagnosis> {
   const own = keelsonVersion();
-  // Beside `dist`, where the main entry is.
+  // The manifest is next to `dist`, which contains the main entry.
   const manifest = join(dirname(createRequire(file).resolve("keelson")), "../package.json");
   const { version } = JSON.parse(await readFile(manifest, "utf8")) as { readonly version: string };
   if (version === own) return { check: "Keelson", state: "good", found: version };
@@ -110,7 +113,7 @@ async function checkCopies({ file }: Project): Promise<Diagnosis> {
   };
 }
 
-/** Whether the database responds, and fits the entities. */
+/** Checks that the database responds and matches the entities. */
 async function checkDatabase(project: Project): Promise<readonly Diagnosis[]> {
   try {
     return await withDriver(project, async ({ driver }) => {
@@ -132,11 +135,11 @@ async function checkDatabase(project: Project): Promise<readonly Diagnosis[]> {
   }
 }
 
-/** Whether git would track private files: the variables, and the embedded database. */
+/** Checks that git does not track private files: the variables, and the embedded database. */
 async function checkIgnored(): Promise<readonly Diagnosis[]> {
   const present = [".env", ".keelson"].filter((name) => existsSync(name));
   const ignored = await Promise.all(present.map(isIgnored));
-  // No git, or not a git repository.
+  // git is not installed, or the folder is not a repository.
   if (ignored.includes(undefined)) return [];
   const open = present.filter((_, index) => ignored[index] === false);
   if (open.length === 0) return [{ check: "Secrets", state: "good", found: "git ignores them" }];
@@ -150,20 +153,20 @@ async function checkIgnored(): Promise<readonly Diagnosis[]> {
   ];
 }
 
-/** Asks git itself: its patterns come from several files, and later ones override earlier ones. */
+/** Runs git, because its patterns come from several files, and later ones override earlier ones. */
 async function isIgnored(name: string): Promise<boolean | undefined> {
   const child = spawn("git", ["check-ignore", "--quiet", name], { stdio: "ignore" });
   const [code] = (await once(child, "close").catch(() => [])) as readonly unknown[];
   return code === 0 || code === 1 ? code === 0 : undefined;
 }
 
-/** What a check found. */
+/** The result of a check. */
 export interface Diagnosis {
-  /** The subject, in a word or two. */
+  /** The name of the check. */
   readonly check: string;
   /** "bad" fails the command. */
   readonly state: "good" | "doubtful" | "bad";
   readonly found: string;
-  /** What to do about it, unless it is good. */
+  /** The remedy, unless the state is "good". */
   readonly fix?: string;
 }

@@ -3,7 +3,7 @@ import type { Draft } from "./import-plan.ts";
 
 /**
  * Adds the unique combinations and indexes of an entity.
- * @param lose takes what entities cannot say, and why
+ * @param lose reports those that entities cannot express, with the reason
  */
 export function addKeys(
   { table, names, calls }: Draft,

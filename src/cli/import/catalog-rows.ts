@@ -1,18 +1,18 @@
 import type { Reference } from "./database-shape.ts";
 
-/** Runs a query; its rows by column. Values are texts, numbers and nulls. */
+/** Runs a query and returns its rows by column. Values are texts, numbers and nulls. */
 export type Query = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-/** What of a database is read. */
+/** Options for reading a database. */
 export interface ReadOptions {
-  /** Schemas of PostgreSQL. @default the one of the connection */
+  /** The schemas in PostgreSQL. @default the connection's */
   readonly schemas?: readonly string[] | undefined;
 }
 
-/** A row of the catalogue. */
+/** A row of the catalog. */
 export type CatalogRow = Readonly<Record<string, unknown>>;
 
-/** Rows by the value of a column. */
+/** Groups rows by the value of a column. */
 export function grouped<T extends Readonly<Record<string, unknown>>>(
   rows: readonly T[],
   by: string,
@@ -27,12 +27,12 @@ export function grouped<T extends Readonly<Record<string, unknown>>>(
   return groups;
 }
 
-/** A text of the catalogue; undefined for an empty one. */
+/** A text of the catalog; undefined for an empty one. */
 export function textOf(value: unknown): string | undefined {
   return value === null || value === undefined || value === "" ? undefined : String(value);
 }
 
-/** What SQL calls what happens to rows that refer to a deleted one; what is missing has no word in entities. */
+/** The ON DELETE actions of SQL; entities do not support others. */
 export const ON_DELETE: Readonly<Record<string, Reference["onDelete"]>> = {
   CASCADE: "cascade",
   "SET NULL": "setNull",

@@ -1,13 +1,13 @@
 import type { TableColumn, TableShape } from "./database-shape.ts";
 import type { FieldCode } from "./field-of.ts";
 
-/** The id of an entity, or why it cannot have one. */
+/** The id of an entity, or the reason why it cannot have one. */
 export type ChosenId =
   | { readonly column: TableColumn; readonly call: string; readonly maker: string }
   | { readonly parts: readonly TableColumn[] }
   | { readonly why: string };
 
-/** Constructors that ids may have, and who makes such ids unless the entity says otherwise. */
+/** The constructors for ids, with the default source of such ids. */
 const KINDS: ReadonlyMap<string, string> = new Map([
   ["int", "database"],
   ["bigint", "database"],
@@ -15,10 +15,10 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["string", "caller"],
   ["text", "caller"],
 ]);
-/** Constructors of columns that an id may consist of. */
+/** The constructors of columns in composite ids. */
 const PARTS: ReadonlySet<string> = new Set(["string", "text", "int", "bigint", "uuid", "date", "enums"]);
 
-/** Chooses what identifies the rows of a table: its key, or else a unique column; of a view, a column called "id". */
+/** Chooses the id of a table: its key, or otherwise a unique column; for a view, a column named "id". */
 export function chooseId(table: TableShape, fieldOf: (column: TableColumn) => FieldCode | undefined): ChosenId {
   const { key, columns, uniques, isView } = table;
   const named = (name: string | undefined): TableColumn | undefined => columns.find((column) => column.name === name);

@@ -1,6 +1,6 @@
 import type { Provider } from "../../entity/index.ts";
 
-/** A database as its catalogue describes it. */
+/** A database, as described by its catalog. */
 export interface DatabaseShape {
   readonly provider: Provider;
   readonly tables: readonly TableShape[];
@@ -9,34 +9,37 @@ export interface DatabaseShape {
 
 /** A table, or a view, which has no key. */
 export interface TableShape {
-  /** PostgreSQL's; undefined for the schema that the connection uses by default, and elsewhere. */
+  /** The schema in PostgreSQL; undefined for the connection's default schema, and in other databases. */
   readonly schema?: string | undefined;
   readonly name: string;
   readonly isView: boolean;
   readonly comment?: string | undefined;
   readonly columns: readonly TableColumn[];
-  /** Columns of the primary key, in its order. */
+  /** The columns of the primary key, in order. */
   readonly key: readonly string[];
   readonly uniques: readonly TableIndex[];
   readonly indexes: readonly TableIndex[];
   readonly references: readonly Reference[];
-  /** Check constraints, triggers and the like, each as “kind name”: the database keeps them, entities do not say them. */
+  /**
+   * Check constraints, triggers and similar objects, each as “kind name”: they stay in the database, and entities do
+   * not express them.
+   */
   readonly others: readonly string[];
 }
 
 export interface TableColumn {
   readonly name: string;
-  /** The database's word in small letters, such as "varchar(80)"; of an array, that of its elements. */
+  /** The database's type in lower case, such as "varchar(80)"; for an array, the type of its elements. */
   readonly type: string;
   readonly isArray: boolean;
-  /** The name of the native enum that the type is. */
+  /** The name of the native enum, if the type is one. */
   readonly enum?: string | undefined;
   readonly required: boolean;
   /** The database's expression. */
   readonly default?: string | undefined;
-  /** Whether the database counts the value up: a sequence, an identity. */
+  /** Whether the database generates the value: a sequence, an identity. */
   readonly isCounted: boolean;
-  /** Whether the app makes the value of a new row, as Prisma does. @default false */
+  /** Whether the app generates the value of a new row, as Prisma does. @default false */
   readonly isAppMade?: boolean | undefined;
   /** Whether the database computes the value. */
   readonly isComputed: boolean;
@@ -46,7 +49,7 @@ export interface TableColumn {
 export interface TableIndex {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Why entities cannot say it: "over some rows", "over an expression". */
+  /** The reason why entities cannot express it: "over some rows", "over an expression". */
   readonly special?: string | undefined;
 }
 
@@ -56,10 +59,10 @@ export interface Reference {
   readonly columns: readonly string[];
   readonly schema?: string | undefined;
   readonly table: string;
-  /** Columns that it refers to. */
+  /** The columns that it refers to. */
   readonly targets: readonly string[];
   readonly onDelete: "cascade" | "setNull" | "restrict";
-  /** Rules of the key that entities do not say, such as "ON UPDATE CASCADE". */
+  /** Actions of the key that entities cannot express, such as "ON UPDATE CASCADE". */
   readonly others: readonly string[];
 }
 
@@ -69,7 +72,7 @@ export interface EnumShape {
   readonly words: readonly string[];
 }
 
-/** The name of a table as people write it. */
+/** The qualified name of a table. */
 export function fullName({ schema, name }: Pick<TableShape, "schema" | "name">): string {
   return schema === undefined ? name : `${schema}.${name}`;
 }

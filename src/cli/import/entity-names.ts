@@ -2,7 +2,7 @@ import { isFreeName } from "../../entity/index.ts";
 import { camelCase, pascalCase, singularize } from "../../kernel/index.ts";
 import type { TableColumn, TableShape } from "./database-shape.ts";
 
-/** Names of entities: the singular of the table's, without a beginning that all tables share. */
+/** Names entities after their tables, in the singular, without a prefix that all tables share. */
 export function entityNames(tables: readonly TableShape[]): ReadonlyMap<TableShape, string> {
   const prefix = sharedPrefix(tables.map(({ name }) => name));
   const taken = new Set<string>();
@@ -18,7 +18,7 @@ export function entityNames(tables: readonly TableShape[]): ReadonlyMap<TableSha
   );
 }
 
-/** A beginning with an underscore that all of at least three names share. */
+/** A prefix with an underscore that all names share, if there are at least three. */
 function sharedPrefix(names: readonly string[]): string {
   const [first = ""] = names;
   const prefix = /^[^_]+_/.exec(first)?.[0] ?? "";
@@ -29,7 +29,7 @@ function sharedPrefix(names: readonly string[]): string {
     : "";
 }
 
-/** The pair of columns that hold when a record was made and changed. */
+/** The pair of columns with the times of creation and last update. */
 export function timestampsOf(
   columns: readonly TableColumn[],
 ): { readonly columns: readonly string[]; readonly call: string | undefined } | undefined {
@@ -50,7 +50,7 @@ export function isAloneUnique({ uniques }: TableShape, column: string): boolean 
   return uniques.some(({ columns, special }) => special === undefined && columns.length === 1 && columns[0] === column);
 }
 
-/** A name that the entity does not have yet. @param besides what the name reserves, too */
+/** Finds a name that is free in the entity. @param besides returns a further name that is reserved with it */
 export function freeName(
   { taken }: { readonly taken: Set<string> },
   wanted: string,
@@ -73,7 +73,7 @@ const WORDS = new Set(
   ),
 );
 
-/** The constant that holds an entity. */
+/** The name of an entity's constant. */
 export function variableOf(name: string): string {
   return WORDS.has(name) || CONSTRUCTORS.has(name) ? `${name}Entity` : name;
 }

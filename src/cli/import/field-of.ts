@@ -1,11 +1,11 @@
 import type { Provider } from "../../entity/index.ts";
 import type { EnumShape, TableColumn } from "./database-shape.ts";
 
-/** How a column is written as a field. */
+/** The code of a field for a column. */
 export interface FieldCode {
   /** The constructor to import. */
   readonly maker: string;
-  /** The expression, without modifiers of every field. */
+  /** The expression, without the modifiers that all fields have. */
   readonly code: string;
   /** @default false */
   readonly isArray?: boolean;
@@ -15,7 +15,7 @@ const plain = (maker: string): FieldCode => ({ maker, code: maker });
 
 /** Texts up to this length are `string`. */
 const SHORT = 255;
-/** Texts and blobs of an unlimited length, and JSON. */
+/** Maximum precision of `decimal(precision, scale)`. */
 const DIGITS = 65;
 
 function texts(length: number | undefined): FieldCode {
@@ -50,10 +50,10 @@ const TYPES: readonly (readonly [RegExp, (numbers: readonly number[]) => FieldCo
   [/^(bytea|(tiny|medium|long)?blob|(var)?binary\b.*)$/, () => plain("bytes")],
 ];
 
-/** A word that a native enum of Keelson's does not have. */
+/** Matches values that Keelson's native enums do not support. */
 const UNFIT = /['\\]|^\s|\s$|^$|^.{64}/;
 
-/** The field of words; undefined where PostgreSQL has words that no field has. */
+/** The field of an enum; undefined if PostgreSQL's values are not supported by any field. */
 function enumCode({ words, name }: EnumShape, provider: Provider): FieldCode | undefined {
   const code = `enums(${words.map((word) => JSON.stringify(word)).join(", ")})`;
   if (!words.some((word) => UNFIT.test(word)))
@@ -62,8 +62,8 @@ function enumCode({ words, name }: EnumShape, provider: Provider): FieldCode | u
 }
 
 /**
- * The field that holds the values of a column; undefined for a type that no field has.
- * @param native its enum, if it is one
+ * The field for a column; undefined for an unsupported type.
+ * @param native the column's enum, if it has one
  */
 export function fieldOf(
   { type, isArray }: Pick<TableColumn, "type" | "isArray">,
@@ -79,7 +79,7 @@ export function fieldOf(
   return field.maker === "json" ? undefined : { maker: field.maker, code: `${field.code}.array()`, isArray: true };
 }
 
-/** The literal of a default, in TypeScript; undefined for an expression that the database evaluates. */
+/** The TypeScript literal of a default; undefined for an expression that the database evaluates. */
 export function literalOf(
   value: string,
   { maker, isArray = false }: FieldCode,

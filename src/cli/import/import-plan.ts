@@ -1,13 +1,13 @@
 import type { ChosenId } from "./choose-id.ts";
 import type { TableShape } from "./database-shape.ts";
 
-/** One field or relation of an entity, as it is written. */
+/** The code of a field or relation. */
 export interface MemberPlan {
   readonly name: string;
   readonly code: string;
 }
 
-/** An entity as it is written. */
+/** The code of an entity. */
 export interface EntityPlan {
   readonly name: string;
   readonly table: TableShape;
@@ -16,15 +16,15 @@ export interface EntityPlan {
   readonly calls: string[];
   /** Names to import from the package. */
   readonly constructors: Set<string>;
-  /** Entities that its relations lead to. */
+  /** The entities that its relations refer to. */
   readonly related: Set<string>;
 }
 
 export interface ImportPlan {
   readonly entities: readonly EntityPlan[];
-  /** What is left out, a sentence each. */
+  /** The omitted objects, one sentence each. */
   readonly missing: readonly string[];
-  /** How many there are in the database, and how many of them the entities say. */
+  /** The numbers of objects in the database, and of those that the entities express. */
   readonly counts: Readonly<
     Record<"tables" | "columns" | "keys" | "uniques" | "indexes" | "references" | "others", Count>
   >;
@@ -38,8 +38,8 @@ export interface Count {
 /** An entity under construction. */
 export interface Draft extends EntityPlan {
   readonly id: Exclude<ChosenId, { readonly why: string }>;
-  /** Names that are taken: of members, and of what they reserve. */
+  /** Used names: of members, and those that they reserve. */
   readonly taken: Set<string>;
-  /** Fields and keys by the column that holds them. */
+  /** The names of fields and keys, by column. */
   readonly names: Map<string, string>;
 }

@@ -72,7 +72,7 @@ class Planner {
     );
   }
 
-  /** A table of two keys and nothing else: the pairs of a many-to-many relation. */
+  /** Whether a table consists of two keys only, and so has the pairs of a many-to-many relation. */
   #isPairTable(table: TableShape): boolean {
     const [one, other, third] = table.references;
     if (table.isView || one === undefined || other === undefined || third !== undefined) return false;
@@ -120,7 +120,7 @@ class Planner {
     });
   }
 
-  /** What a table without an entity takes with it. */
+  /** Counts everything that is lost with a table that has no entity. */
   #loseAll(table: TableShape): void {
     const lose = (what: Counted, amount: number): void =>
       void this.#lost.set(what, (this.#lost.get(what) ?? 0) + amount);
@@ -173,7 +173,7 @@ class Planner {
     return this.#leadsToId(reference) ? undefined : `it refers to "${reference.targets.join(", ")}" and not to the key`;
   }
 
-  /** @returns whether there is a field for the column */
+  /** @returns whether the column has a field */
   #addField(draft: Draft, column: TableColumn): boolean {
     const { table, members, constructors, names } = draft;
     const field = this.#fieldOf(column);
@@ -225,7 +225,7 @@ class Planner {
     members.push({ name, code });
   }
 
-  /** The other side of each key that leads to an entity. */
+  /** Adds the other side of each key that refers to an entity. */
   #addLists(target: Draft): void {
     for (const source of this.#drafts.values()) {
       const own = source.table.references.filter(

@@ -4,12 +4,12 @@ import { variableOf } from "./entity-names.ts";
 import type { EntityPlan, ImportPlan } from "./import-plan.ts";
 import { planEntities } from "./plan-entities.ts";
 
-/** The files that describe a database, by name, and what they leave out. */
+/** The generated files of a database, by name, and the objects that they omit. */
 export interface ImportedFiles extends Pick<ImportPlan, "missing" | "counts"> {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Writes the entities of a database as a person would: a file each, and one that lists them. */
+/** Writes the entities of a database as readable code: one file each, and one that lists them. */
 export function printEntities(database: DatabaseShape): ImportedFiles {
   const { entities, missing, counts } = planEntities(database);
   const files = new Map(entities.map((plan) => [fileOf(plan.name), printEntity(plan)]));
@@ -22,7 +22,7 @@ function fileOf(entity: string): string {
   return `${file === "index" ? "index-entity" : file}.ts`;
 }
 
-/** Characters of a line. */
+/** Maximum length of a line in characters. */
 const WIDTH = 110;
 
 function printEntity({ name, table, members, calls, constructors, related }: EntityPlan): string {

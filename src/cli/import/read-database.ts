@@ -7,7 +7,7 @@ import { readMysql } from "./read-mysql.ts";
 import { readPostgres } from "./read-postgres.ts";
 import { readSqlite } from "./read-sqlite.ts";
 
-/** The part of a driver adapter that reads. */
+/** The part of a driver adapter for reading. */
 interface Adapter {
   queryRaw(query: { sql: string; args: unknown[]; argTypes: [] }): Promise<{
     readonly columnNames: readonly string[];
@@ -59,13 +59,13 @@ const SOURCES: Readonly<Record<string, Source>> = {
 };
 
 /**
- * Reads the catalogue of a database; changes nothing in it.
+ * Reads the catalog of a database, without changing the database.
  * @param url its address: `postgresql:`, `mysql:`, `mariadb:` or `file:`
  * @throws ConfigurationError for another address, a package that is not installed, and a database that cannot be opened
  */
 export async function readDatabase(url: string, options: ReadOptions = {}): Promise<DatabaseShape> {
   const source = SOURCES[/^[a-z]+:/.exec(url)?.[0] ?? ""];
-  // The address may hold a password, so it is not repeated.
+  // The message omits the address, which may contain a password.
   if (source === undefined)
     throw new ConfigurationError("The address of a database begins with postgresql:, mysql:, mariadb: or file:");
   const adapter = await source.open(url).catch((error: unknown) => {

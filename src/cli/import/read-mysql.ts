@@ -21,7 +21,7 @@ const CHECKS = `SELECT TABLE_NAME AS \`table\`, CONSTRAINT_NAME AS name FROM inf
 const TRIGGERS = `SELECT EVENT_OBJECT_TABLE AS \`table\`, TRIGGER_NAME AS name FROM information_schema.TRIGGERS
   WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY TRIGGER_NAME`;
 
-/** Reads the catalogue of MariaDB or MySQL. */
+/** Reads the catalog of MariaDB or MySQL. */
 export async function readMysql(query: Query): Promise<DatabaseShape> {
   const tables = await query(TABLES);
   const columns = grouped(await query(COLUMNS), "table");
@@ -45,7 +45,7 @@ export async function readMysql(query: Query): Promise<DatabaseShape> {
       indexes: own.filter(([first]) => Number(first?.is_plain) === 1).map(indexOf),
       references: [...grouped(references.get(name) ?? [], "name").values()].map(referenceOf),
       others: [
-        // MariaDB keeps JSON in texts with a check of the column's name.
+        // MariaDB stores JSON in texts with a check named like the column.
         ...(checks.get(name) ?? [])
           .filter((check) => !found.some((column) => column.name === check.name && column.type === "json"))
           .map((check) => `check ${check.name}`),
@@ -57,7 +57,7 @@ export async function readMysql(query: Query): Promise<DatabaseShape> {
   return { provider: "mysql", tables: shapes.map((table) => withJson(table, jsons)), enums };
 }
 
-/** MySQL names no table here. */
+/** Reads check constraints. MySQL's table of checks has no table names, so the second query is for it. */
 async function checksOf(query: Query): Promise<readonly CatalogRow[]> {
   try {
     return await query(CHECKS);
@@ -69,7 +69,7 @@ async function checksOf(query: Query): Promise<readonly CatalogRow[]> {
   }
 }
 
-/** Columns that MariaDB declares as JSON: long texts with a check that they are valid JSON, as “table.column”. */
+/** The JSON columns of MariaDB: long texts with a check that they are valid JSON, as “table.column”. */
 async function jsonColumns(query: Query): Promise<ReadonlySet<string>> {
   try {
     const rows = await query(`SELECT TABLE_NAME AS \`table\`, CONSTRAINT_NAME AS name, CHECK_CLAUSE AS clause

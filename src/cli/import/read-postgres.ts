@@ -1,7 +1,7 @@
 import { type CatalogRow, grouped, type Query, type ReadOptions, textOf } from "./catalog-rows.ts";
 import type { DatabaseShape, EnumShape, Reference, TableColumn, TableIndex, TableShape } from "./database-shape.ts";
 
-// Types and lists are cast to text: adapters have no words for some of the catalogue's own types.
+// Types and lists are cast to text: adapters do not support some of the catalog's types.
 
 const TABLES = `SELECT c.oid::text AS id, n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
     obj_description(c.oid, 'pg_class') AS comment, n.nspname = current_schema() AS is_default,
@@ -51,7 +51,7 @@ const TRIGGERS = `SELECT g.tgrelid::text AS id, g.tgname::text AS name
   FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE NOT g.tgisinternal AND SCHEMAS ORDER BY g.tgname`;
 
-/** Reads the catalogue of PostgreSQL. */
+/** Reads the catalog of PostgreSQL. */
 export async function readPostgres(query: Query, { schemas }: ReadOptions): Promise<DatabaseShape> {
   const listed = schemas?.map((name) => `'${name.replaceAll("'", "''")}'`).join(", ");
   const inSchemas = listed === undefined ? "n.nspname = current_schema()" : `n.nspname IN (${listed})`;

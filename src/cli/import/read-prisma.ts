@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { ConfigurationError, type Provider } from "../../entity/index.ts";
 import type { DatabaseShape, Reference, TableColumn, TableIndex, TableShape } from "./database-shape.ts";
 
-/** The part of Prisma's reading of a schema that is used. */
+/** The part of Prisma's parsed schema that is used. */
 interface Field {
   readonly name: string;
   readonly dbName?: string | null;
@@ -55,7 +55,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
   sqlite: "sqlite",
 };
 
-/** The tables that a Prisma schema describes. @throws ConfigurationError for a schema that Prisma refuses */
+/** Reads the tables of a Prisma schema. @throws ConfigurationError for a schema that Prisma refuses */
 export async function readPrismaSchema(text: string): Promise<DatabaseShape> {
   const said = /provider\s*=\s*"(\w+)"/.exec(/datasource\s+\w+\s*\{[^}]*\}/.exec(text)?.[0] ?? "")?.[1] ?? "postgresql";
   const provider = PROVIDERS[said];
@@ -91,7 +91,7 @@ async function parse(text: string): Promise<Datamodel> {
   }
 }
 
-/** Prisma's report, which may be in JSON. */
+/** The message of Prisma's report, which may be JSON. */
 function reasonOf({ message }: Error): string {
   try {
     return (JSON.parse(message) as { readonly message: string }).message;
@@ -111,7 +111,7 @@ const TYPES: Readonly<Record<string, string>> = {
   Json: "jsonb",
   Bytes: "bytea",
 };
-/** Native types whose words are not the database's. */
+/** Native types whose names differ from the database's. */
 const NATIVE: Readonly<Record<string, string>> = {
   Uuid: "uuid",
   Date: "date",
@@ -171,7 +171,7 @@ function tableOf(
   };
 }
 
-/** Functions of Prisma's that make ids in the app. */
+/** Prisma's functions that generate ids in the app. */
 const APP_MADE: ReadonlySet<string> = new Set(["cuid", "uuid", "ulid", "nanoid"]);
 
 function columnOf(field: Field, enums: Datamodel["enums"]): TableColumn {
@@ -212,7 +212,7 @@ function referenceOf(model: Model, field: Field, target: Model): Reference {
   };
 }
 
-/** The tables of relations that are lists on both sides, which a Prisma schema does not write out. */
+/** The tables of relations that are lists on both sides, which a Prisma schema does not contain. */
 function pairTables(models: readonly Model[]): TableShape[] {
   const sides = models.flatMap((model) =>
     model.fields

@@ -12,7 +12,7 @@ const REFERENCES = `SELECT m.name AS "table", f.id, f."table" AS target, f."from
   FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND ${OWN} ORDER BY m.name, f.id, f.seq`;
 const TRIGGERS = `SELECT m.tbl_name AS "table", m.name FROM sqlite_master m WHERE m.type = 'trigger' ORDER BY m.name`;
 
-/** Reads the catalogue of SQLite. It does not list check constraints: they are counted in the text of the table. */
+/** Reads the catalog of SQLite. It does not list check constraints: they are counted in the table's SQL. */
 export async function readSqlite(query: Query): Promise<DatabaseShape> {
   const tables = await query(TABLES);
   const columns = grouped(await query(COLUMNS), "table");
@@ -59,7 +59,7 @@ function columnOf(row: CatalogRow, key: readonly string[]): TableColumn {
     isArray: false,
     required: Number(row.required) === 1 || key.includes(name),
     default: isComputed ? undefined : textOf(row.value),
-    // Such a column stands for the number of the row.
+    // Such a column is an alias of the row id.
     isCounted: isOnlyKey && row.type === "integer",
     isComputed,
   };
@@ -90,10 +90,10 @@ function referenceOf(
   const target =
     [...keys.keys()].find((name) => name.toLowerCase() === String(first.target).toLowerCase()) ?? String(first.target);
   return {
-    name: `${table}_${first.id}`, // SQLite keeps no names
+    name: `${table}_${first.id}`, // SQLite stores no names
     columns: rows.map(({ column }) => String(column)),
     table: target,
-    // Without columns it is the key of the target.
+    // Without columns, it refers to the target's key.
     targets: rows.map(({ target_column }, index) => String(target_column ?? keys.get(target)?.[index])),
     onDelete: onDelete ?? "restrict",
     others: [

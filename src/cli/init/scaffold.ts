@@ -7,7 +7,7 @@ import { generateEncryptionKey } from "../../index.ts";
 import type { Terminal } from "../shell/output.ts";
 import { packageManifest, packageRoot } from "../shell/package-root.ts";
 
-/** Packages of the embedded default: SQLite, and what makes its tables. */
+/** The packages of the embedded default: SQLite, and those that create its tables. */
 const DATABASE = [
   "@prisma/adapter-libsql",
   "@prisma/driver-adapter-utils",
@@ -16,7 +16,7 @@ const DATABASE = [
 ];
 const DEVELOPMENT = ["@types/node", "typescript", "vitest"];
 
-/** The package.json of a new project, with the exact versions that this package is tested with. */
+/** Makes the package.json of a new project, with the exact versions that this package is tested with. */
 function projectManifest(name: string, host: HostName, logins: LoginsName): string {
   const { version, engines, devDependencies } = packageManifest();
   const { scripts, dependencies, devDependencies: types } = HOSTS[host];
@@ -34,13 +34,13 @@ function projectManifest(name: string, host: HostName, logins: LoginsName): stri
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** Stands for the project's name in templates. */
+/** The placeholder for the project's name in templates. */
 const NAME = "__NAME__";
 
 /**
- * Writes a new project: entities, configuration, tests, what the host needs, and secrets of its own.
- * @returns paths of the files, relative to the folder
- * @throws ConfigurationError when there is something in the folder
+ * Writes a new project: entities, configuration, tests, the host's files, and new secrets.
+ * @returns the paths of the files, relative to the folder
+ * @throws ConfigurationError when the folder is not empty
  */
 export async function scaffold(
   folder: string,
@@ -76,7 +76,7 @@ async function refuseUnlessEmpty(folder: string): Promise<void> {
   );
 }
 
-/** Texts of a template by path. Files that npm treats specially have other names there. */
+/** Reads the files of a template, by path. Files that npm treats specially have other names in templates. */
 async function filesOf(template: string): Promise<[path: string, text: string][]> {
   const root = join(packageRoot(), "templates", template);
   const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -96,13 +96,14 @@ function secrets(logins: LoginsName): string {
 }
 
 /**
- * Asks which host serves the API; without a terminal, Keelson's own server. Undefined when the question was cancelled.
+ * Prompts for the host of the API; without a terminal, selects Keelson's own server. Undefined when the prompt was
+ * cancelled.
  */
 export function chooseHost(terminal: Terminal): Promise<HostName | undefined> {
   return choose(terminal, "What serves the API?", HOSTS, HOST_NAMES);
 }
 
-/** Asks how users log in; without a terminal, with tokens. Undefined when the question was cancelled. */
+/** Prompts for the login method; without a terminal, selects tokens. Undefined when the prompt was cancelled. */
 export function chooseLogins(terminal: Terminal): Promise<LoginsName | undefined> {
   return choose(terminal, "How do users log in?", LOGINS, LOGINS_NAMES);
 }
@@ -120,12 +121,12 @@ async function choose<T extends string>(
   return isCancel(chosen) ? undefined : (chosen as T);
 }
 
-/** What a project is served by. */
+/** A host that serves a project. */
 interface Host {
-  /** As a person chooses it. */
+  /** The label in the prompt. */
   readonly label: string;
   readonly scripts: Readonly<Record<string, string>>;
-  /** Packages besides those that every project needs; versions are those this package is tested with. */
+  /** Additional packages; their versions are those that this package is tested with. */
   readonly dependencies: readonly string[];
   readonly devDependencies: readonly string[];
 }
@@ -152,13 +153,13 @@ const HOSTS: Readonly<Record<HostName, Host>> = {
   },
 };
 
-/** How users log in. */
+/** A login method. */
 interface Logins {
-  /** As a person chooses it. */
+  /** The label in the prompt. */
   readonly label: string;
-  /** Packages besides those that every project needs. */
+  /** Additional packages. */
   readonly dependencies: readonly string[];
-  /** What is in .env, by name. */
+  /** The secrets in .env, by name. */
   readonly secrets: Readonly<Record<string, () => string>>;
 }
 

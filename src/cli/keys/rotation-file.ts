@@ -8,10 +8,7 @@ import { type OpenDatabase, withDriver } from "../project/with-idle-app.ts";
 /** The progress of a rotation: ids of records and numbers, without values or keys. */
 const ROTATION_FILE = ".keelson/key-rotation.json";
 
-/**
- * How far an interrupted rotation came; undefined without an interrupted one. The file only saves time, so a damaged one is
- * ignored.
- */
+/** Reads the progress of an interrupted rotation, if any. The file only saves time, so a damaged file is ignored. */
 export async function readRotation(): Promise<RotationProgress | undefined> {
   try {
     return JSON.parse(await readFile(ROTATION_FILE, "utf8")) as RotationProgress;
@@ -29,17 +26,17 @@ export function forgetRotation(): Promise<void> {
   return rm(ROTATION_FILE, { force: true });
 }
 
-/** How many stored values each key has, by entity and field. Reads every row. */
+/** Counts the stored values of each key, by entity and field. Reads every row. */
 export function countUsages(project: Project): Promise<KeyUsage[]> {
   return withTables(project, ({ driver, model }) => project.library.countValuesPerKey(driver, model.entities));
 }
 
-/** Id of a key that was given without one (docs/guides/encryption.md). */
+/** The id of a key that was configured without one (docs/guides/encryption.md). */
 const DEFAULT_KEY_ID = "v1";
 
 /**
- * Ids of the keys that an app of this project has, the one that encrypts first: those of its configuration, of
- * KEELSON_ENCRYPTION_KEY, or of the process, as the app itself looks for them.
+ * The ids of the project's keys, starting with the one that encrypts: those of its configuration, of
+ * KEELSON_ENCRYPTION_KEY, or of the process, resolved like in the app.
  */
 export function keyIdsOf({ config: { encryption }, library }: Project): readonly string[] {
   if (encryption !== undefined)
@@ -50,8 +47,8 @@ export function keyIdsOf({ config: { encryption }, library }: Project): readonly
 }
 
 /**
- * Opens a project's database for work on what is stored in it.
- * @throws ConfigurationError when its tables do not fit, besides what `withDriver` throws
+ * Opens a project's database for work on its stored data.
+ * @throws ConfigurationError when its tables do not match; any error that `withDriver` throws
  */
 export function withTables<T>(project: Project, work: (database: OpenDatabase) => Promise<T>): Promise<T> {
   return withDriver(project, async (database) => {

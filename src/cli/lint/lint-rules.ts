@@ -43,7 +43,7 @@ function changedOpenly(subject: LintSubject, entity: AnyEntity): Place[] {
     }));
 }
 
-/** Relations whose other end has stricter read rules. */
+/** Relations whose target has stricter read rules. */
 const stricterInclude: LintRule = {
   id: "stricter-include",
   title: "Relation to an entity with stricter rules",
@@ -67,10 +67,10 @@ const stricterInclude: LintRule = {
     ),
 };
 
-/** Names that the default `isAdmin` looks at. */
+/** The properties that the default `isAdmin` reads. */
 const FLAGS = ["role", "roles", "isAdmin"];
 
-/** Fields that make an administrator, and that other callers may write. */
+/** Fields that make a user an administrator and that other callers may write. */
 const writableAdminFlag: LintRule = {
   id: "writable-admin-flag",
   title: "A field that makes an administrator can be written by others",
@@ -90,7 +90,7 @@ const writableAdminFlag: LintRule = {
     ),
 };
 
-/** Records whose owners belong to another entity than the callers do. */
+/** Records whose owners belong to an entity other than the callers'. */
 const ownersOfSeveralEntities: LintRule = {
   id: "owners-of-several-entities",
   title: "Owners of several entities",
@@ -114,7 +114,9 @@ const ownersOfSeveralEntities: LintRule = {
   },
 };
 
-/** Entities whose rules let no caller use their routes or, for entities of another service, see their records. */
+/**
+ * Entities whose rules allow no caller to use their routes or, for entities of another service, to read their records.
+ */
 const entityWithoutRules: LintRule = {
   id: "entity-without-rules",
   title: "Entity without rules",
@@ -134,7 +136,7 @@ const entityWithoutRules: LintRule = {
     }),
 };
 
-/** Services of remote relations that only the deadline of the whole join ends. */
+/** Services of remote relations whose calls are only ended by the deadline of the whole join. */
 const serviceWithoutTimeout: LintRule = {
   id: "service-without-timeout",
   title: "Service without a timeout of its own",
@@ -197,7 +199,7 @@ export const LINT_RULES: readonly LintRule[] = [
   ownersOfSeveralEntities,
 ];
 
-/** What the rules find in an app, which need not have started. */
+/** Runs the rules on an app, which does not have to be started. */
 export function lintApp(app: Keelson, config: KeelsonConfig): readonly Finding[] {
   const parts = partsOf(app);
   const subject = { ...parts, matrix: createMatrix(parts, config), services: remoteServicesOf(app, parts.model) };
@@ -205,8 +207,8 @@ export function lintApp(app: Keelson, config: KeelsonConfig): readonly Finding[]
 }
 
 /**
- * The services that remote relations name, created as their first use would create them; no service is called. Promises
- * are not awaited, and the error of a factory is left to the first use of its service.
+ * The services of remote relations, created as on their first use; no service is called. Promises are not awaited, and
+ * errors of factories are ignored here and reported on the first use of the service.
  */
 function remoteServicesOf(
   { hasService, resolve }: Pick<Keelson, "hasService" | "resolve">,
@@ -222,31 +224,31 @@ function remoteServicesOf(
       if (isPromiseLike(service)) service.then(undefined, () => {});
       else if (typeof service === "object" && service !== null) services.set(name, service as RemoteService);
     } catch {
-      // Not a matter of definitions.
+      // Not a problem of the definitions.
     }
   }
   return services;
 }
 
-/** What rules look at: what an app is made of, and who may do what in it. */
+/** The input of rules: the parts of an app and its permissions. */
 interface LintSubject extends AppParts {
   readonly matrix: AccessMatrix;
-  /** Services of remote relations by name, as far as the app itself has them. */
+  /** Services of remote relations by name, as far as the app provides them. */
   readonly services: ReadonlyMap<string, RemoteService>;
 }
 
-/** A rule of the linter, about definitions that work and are likely to be a mistake. */
+/** A rule of the linter, for definitions that work but are likely to be a mistake. */
 interface LintRule {
-  /** Kebab-case, the name of its file. */
+  /** In kebab-case. */
   readonly id: string;
   readonly title: string;
   /** The possible consequence. */
   readonly why: string;
-  /** What to write instead. */
+  /** The remedy. */
   readonly fix: string;
-  /** "warning" fails the command; "note" may well be meant. */
+  /** "warning" fails the command; "note" may be intended. */
   readonly level: "warning" | "note";
-  /** The place in the definitions, and what was found there. */
+  /** Returns the places in the definitions, with a description of each finding. */
   find(subject: LintSubject): readonly Place[];
 }
 
@@ -257,5 +259,5 @@ interface Place {
   readonly what: string;
 }
 
-/** What a rule has found. */
+/** A finding of a rule. */
 export type Finding = Pick<LintRule, "id" | "level"> & Place;

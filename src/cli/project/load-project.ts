@@ -13,12 +13,12 @@ import {
 import type * as Library from "../../index.ts";
 import type { Keelson, KeelsonConfig, RouteListing } from "../../index.ts";
 
-/** Names of the configuration's file; the first existing one counts. */
+/** The names of the configuration file; the first existing one is used. */
 const CONFIG_FILES = ["ts", "mts", "js", "mjs"].map((extension) => `keelson.config.${extension}`);
 
 /**
- * The file of a project's configuration.
- * @param given as `--config` names it, relative to the working directory
+ * Finds the configuration file of a project.
+ * @param given the value of `--config`, relative to the working directory
  * @throws ConfigurationError when the file does not exist
  */
 function findConfig(given: string | undefined): string {
@@ -38,8 +38,8 @@ const EXAMPLE = "export default defineConfig({ entities: [...] })";
 
 /**
  * Loads the project in the working directory. Only the configuration file and its imports are executed.
- * @param mode value of NODE_ENV when it is not set @default "development"
- * @throws ConfigurationError when there is no configuration, when it fails, or when it is not a Keelson configuration
+ * @param mode the value of NODE_ENV if it is not set @default "development"
+ * @throws ConfigurationError when the configuration is missing, throws, or is not a Keelson configuration
  */
 export async function loadProject(
   config: string | undefined,
@@ -55,7 +55,7 @@ async function importConfig(file: string): Promise<unknown> {
   try {
     return await importTypeScript(file);
   } catch (error) {
-    // Keelson errors already name the definition and what is wrong with it.
+    // Keelson errors already contain the definition and its problem.
     if (isKeelsonError(error)) throw error;
     const { name, message, stack } = error instanceof Error ? error : new TypeError(String(error));
     const [at] = /\n\s+at [^\n]+/.exec(stack ?? "") ?? [""];
@@ -70,7 +70,7 @@ function configOf(module: unknown, name: string): KeelsonConfig {
     throw new ConfigurationError(`${name} exports a function. Export what it returns: ${EXAMPLE}`);
   if (!isObject(exported))
     throw new ConfigurationError(`The default export of ${name} is not a Keelson configuration. Write: ${EXAMPLE}`);
-  // An app has begun to connect when it is made, and most commands only want to look.
+  // An app begins to connect when it is created, and most commands only read definitions.
   if ("fetch" in exported && "routes" in exported)
     throw new ConfigurationError(
       `${name} exports an app. Export its configuration, ${EXAMPLE}, and make the app elsewhere: keelson(config)`,
@@ -79,9 +79,9 @@ function configOf(module: unknown, name: string): KeelsonConfig {
 }
 
 /**
- * A subpath of Keelson as the project itself imports it. Two copies in one process would each have rules and keys of their
- * own, and share Prisma's engine, which one of them would take away from the other.
- * @throws ConfigurationError when the project has no Keelson
+ * Imports a subpath of Keelson like the project itself does. Two copies in one process would have separate rules and
+ * keys, but share Prisma's engine, which supports only one of them.
+ * @throws ConfigurationError when Keelson is not installed in the project
  */
 export async function importFromProject<T>(
   file: string,
@@ -96,28 +96,28 @@ export async function importFromProject<T>(
   return (await import(pathToFileURL(path).href)) as T;
 }
 
-/** Runs a file of the project, TypeScript included, which Node 20 does not do by itself. */
+/** Runs a file of the project, including TypeScript, which Node 20 does not support. */
 export async function importTypeScript(file: string): Promise<unknown> {
   const { createJiti } = await import("jiti");
-  // A cache on disk would outlive what it was made from when a clock goes wrong, and saves some milliseconds.
+  // A cache on disk may be stale if the clock is wrong, and saves only a few milliseconds.
   const jiti = createJiti(file, { fsCache: false, interopDefault: false });
   return jiti.import(file);
 }
 
 /**
- * Loads variables from `.env` in the working directory, unless they are set already.
- * @param mode value of NODE_ENV when it is not set
+ * Loads variables from `.env` in the working directory, unless they are already set.
+ * @param mode the value of NODE_ENV if it is not set
  */
 export function loadEnvironment(mode: "development" | "production"): void {
   if (existsSync(".env")) process.loadEnvFile(".env");
-  // Types that a web framework brings along declare it read-only.
+  // The types of some web frameworks declare it read-only.
   const environment: Record<string, string | undefined> = process.env;
   environment.NODE_ENV ??= mode;
 }
 
-/** What an app is made of, as data. */
+/** The parts of an app, as data. */
 export interface AppParts {
-  /** All entities, those of plugins included. */
+  /** All entities, including those of plugins. */
   readonly model: EntityModel;
   readonly routes: readonly RouteListing[];
 }
@@ -126,14 +126,14 @@ export function partsOf({ entities, routes }: Pick<Keelson, "entities" | "routes
   return { model: createModel(Object.values(entities) as readonly AnyEntity[]), routes };
 }
 
-/** A project as commands see it. */
+/** A loaded project. */
 export interface Project {
-  /** Path of its configuration. */
+  /** The path of its configuration file. */
   readonly file: string;
   readonly config: Library.KeelsonConfig;
   /**
-   * The copy of Keelson that the project uses itself. Rules that were defined by name, and process-wide keys, are known to
-   * that copy alone, and a command that was installed elsewhere is another one.
+   * The copy of Keelson that the project uses. Rules that were defined by name, and process-wide keys, exist in that
+   * copy only; a command that is installed elsewhere is a different copy.
    */
   readonly library: typeof Library;
 }

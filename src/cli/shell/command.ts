@@ -11,34 +11,34 @@ export interface CommandContext<T extends ArgsDef = ArgsDef> {
   readonly output: Output;
 }
 
-/** One command, as its help and its caller see it. */
+/** A command. */
 export interface Command<T extends ArgsDef = ArgsDef> {
   /** A sentence without a full stop. */
   readonly description: string;
-  /** Command lines to paste, without the leading `keelson`. */
+  /** Example command lines, without the leading `keelson`. */
   readonly examples: readonly string[];
   readonly args: T;
-  /** "serving": a server has started, and the process ends when that does. */
+  /** Runs the command; "serving" means that a server has started, and the process ends when the server does. */
   run(context: CommandContext<T>): Promise<ExitCode | "serving">;
 }
 
-/** A command whose arguments are typed by their declaration. */
+/** Defines a command whose arguments are typed by their declaration. */
 export function defineCommand<const T extends ArgsDef>(command: Command<T>): Command {
-  // The input of `run` was parsed by its own `args`, so the narrower type holds.
+  // `args` is parsed by the command's own declaration, so the narrower type is correct.
   return command as unknown as Command;
 }
 
-/** `--config`, of every command that reads the configuration. */
+/** `--config`, for commands that read the configuration. */
 export const CONFIG_ARGUMENT = {
   config: { type: "string", description: "The configuration's file", valueHint: "path" },
 } as const satisfies ArgsDef;
 
-/** `--json`, of every command that a script would read. */
+/** `--json`, for commands whose output scripts read. */
 export const JSON_ARGUMENT = {
   json: { type: "boolean", description: "Print JSON" },
 } as const satisfies ArgsDef;
 
-/** `--accept-data-loss`, of every command that could drop values. */
+/** `--accept-data-loss`, for commands that may drop values. */
 export const DATA_LOSS_ARGUMENT = {
   "accept-data-loss": { type: "boolean", description: "Allow changes that lose values" },
 } as const satisfies ArgsDef;

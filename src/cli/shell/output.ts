@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-/** Reports progress. @param text the current step, for a line of its own */
+/** Reports progress. @param text the current step, shown on a separate line */
 type ReportProgress = (done: number, total: number, text: string) => void;
 
 interface Progress {
@@ -8,7 +8,7 @@ interface Progress {
   end(text: string): void;
 }
 
-/** Runs long work and shows its progress: a bar on a terminal; in a log a line per tenth of the work. */
+/** Runs long work and shows its progress: a bar on a terminal, and a line per tenth of the work in a log. */
 export async function withProgress<T>(
   terminal: Terminal,
   title: string,
@@ -26,19 +26,22 @@ export async function withProgress<T>(
   }
 }
 
-/** Characters of a full bar. */
+/** The length of a full bar in characters. */
 const BAR = 24;
 
-/** A line that is overwritten. Not a library's prompt, which would take the keyboard, and with it Ctrl-C. */
+/**
+ * Shows progress in a line that is overwritten. Not a library's prompt, which would capture the keyboard, including
+ * Ctrl-C.
+ */
 function bar({ stderr }: Terminal, title: string): Progress {
-  // Some terminals report no columns.
+  // Some terminals do not report their width.
   const columns = (stderr as Partial<NodeJS.WriteStream>).columns || 80;
   const overwrite = (text: string): void => void stderr.write(`\r\u001B[2K${text}`);
   return {
     report(done, total, text) {
       const filled = Math.round((BAR * done) / Math.max(1, total));
       const drawn = `${"█".repeat(filled)}${"░".repeat(Math.max(0, BAR - filled))}`;
-      // A line that wraps could not be written over.
+      // A wrapped line could not be overwritten.
       overwrite(`${drawn}  ${title}: ${text}`.slice(0, Math.max(BAR, columns - 1)));
     },
     end: (text) => overwrite(`${text}\n`),
@@ -61,14 +64,14 @@ function lines({ stderr }: Terminal, title: string): Progress {
 
 type Style = "bold" | "dim" | "red" | "yellow" | "green" | "cyan";
 
-/** The output of a command. Results go to standard output, everything else to standard error. */
+/** The output of a command. Results are written to standard output, everything else to standard error. */
 export interface Output {
-  /** A line of the result. @default an empty one */
+  /** Writes a line of the result. @default an empty line */
   line(text?: string): void;
-  /** The result for scripts. */
+  /** Writes the result as JSON. */
   json(value: unknown): void;
   table(table: Table): void;
-  /** A remark besides the result. */
+  /** Writes a remark to standard error. */
   note(text: string): void;
   error(text: string): void;
   readonly colors: boolean;
@@ -77,7 +80,7 @@ export interface Output {
   withProgress<T>(title: string, work: (report: ReportProgress) => Promise<T>): Promise<T>;
 }
 
-/** Output on a terminal, or as plain lines without one. */
+/** Makes the output for a terminal, or plain lines without one. */
 export function createOutput(terminal: Terminal): Output {
   const { stdout, stderr, colors } = terminal;
   const style = (name: Style, text: string): string => (colors ? styleText(name, text) : text);
@@ -104,7 +107,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A table in columns of equal width, without spaces at the ends of lines. */
+/** Formats a table with aligned columns, without trailing spaces. */
 function toTableText({ headings, rows }: Table, styleHeading: (text: string) => string): string {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => (row[column] ?? "").length)),
@@ -117,7 +120,7 @@ function toTableText({ headings, rows }: Table, styleHeading: (text: string) => 
   return [styleHeading(line(headings)), ...rows.map(line)].join("\n");
 }
 
-/** Where a command runs: its output, and whether questions are possible. */
+/** The environment of a command: its streams, and whether it can prompt. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
@@ -127,7 +130,7 @@ export interface Terminal {
   readonly colors: boolean;
 }
 
-/** The terminal of this process. Colours only when it is interactive, and not with NO_COLOR (no-color.org). */
+/** The terminal of this process. Colors are only used when it is interactive, and not with NO_COLOR (no-color.org). */
 export function processTerminal({ stdin, stdout, stderr, env }: NodeJS.Process = process): Terminal {
   const isTerminal = stdout.isTTY === true;
   return {

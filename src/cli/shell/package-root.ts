@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What the package says about itself. */
+/** The parts of the package's manifest that are used. */
 export interface PackageManifest {
   readonly version: string;
   readonly engines: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface PackageManifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** The folder of Keelson's own package.json; how far up it is depends on whether this is compiled. */
+/** The folder of Keelson's own package.json, which is at a different depth when compiled. */
 export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);

@@ -6,7 +6,7 @@ import type { Client } from "../create-client.ts";
 import { isObject } from "../serialize-list-query.ts";
 import type { Queries } from "./queries.ts";
 
-/** What `createQueries` takes. */
+/** The options of `createQueries`. */
 export interface QueriesOptions {
   /**
    * The first part of all keys, for pages that call several APIs with one query client.
@@ -16,8 +16,8 @@ export interface QueriesOptions {
 }
 
 /**
- * Options for TanStack Query, of every call of a typed client. Keys begin with the name of the entity, after the key of
- * the API; a mutation invalidates the queries of its entity.
+ * Makes options for TanStack Query from every call of a typed client. Keys begin with the API's key and the name of the
+ * entity; a mutation invalidates the queries of its entity.
  * @example
  * const shop = createQueries(createClient<typeof api>({ baseUrl: "/api" }))
  * const { data } = useQuery(shop.post.list.queryOptions({ include: ["author"], limit: 20 }))
@@ -37,7 +37,7 @@ export function createQueries<TApi extends TypedApp>(
       },
     ),
   );
-  // Only the types know the names.
+  // The names exist in the types only.
   return queries as Queries<TApi>;
 }
 
@@ -48,7 +48,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** What a mutation is called with: a record's id, its data or an action's input, and options. */
+/** The variables of a mutation: a record's id, its data or an action's input, and options. */
 interface Variables {
   readonly id?: string;
   readonly data?: unknown;
@@ -61,7 +61,7 @@ interface Settings {
   readonly onSuccess?: (...args: readonly unknown[]) => unknown;
 }
 
-/** A call as queries and as mutations. */
+/** Makes the query and mutation options of a call. */
 function createCall(call: Call, place: Place): object {
   const keyOf = (args: readonly unknown[]): QueryKey => [
     ...place,
@@ -98,7 +98,7 @@ interface Signalled {
   readonly signal: AbortSignal;
 }
 
-/** Arguments in their places, so that the options are the last one: a record's id is text, and nothing else is. */
+/** Puts arguments in order, so that options come last: only a record's id is a text. */
 function argumentsOf([first, second]: readonly unknown[]): readonly unknown[] {
   return typeof first === "string" ? [first, second] : [first];
 }
@@ -108,7 +108,7 @@ function variablesOf(name: string, { id, data, input, options }: Variables = {})
   return [...(id === undefined ? [] : [id]), ...sent, options];
 }
 
-/** Whether a query is about one of some entities, or looks at related records, which may be of them. */
+/** Whether a query is for one of the entities, or uses related records, which may belong to them. */
 function isStale({ queryKey: [key, entity, , ...args] }: Query, ownKey: string, names: readonly string[]): boolean {
   return key === ownKey && (names.includes(entity as string) || args.some(looksAtOthers));
 }
@@ -121,7 +121,7 @@ function looksAtOthers(argument: unknown): boolean {
 
 const LOGIC = /^(?:and|or|not)$/i;
 
-/** Whether conditions are about more than a record's own fields; what cannot be told apart is taken for a relation. */
+/** Whether conditions use more than a record's own fields; ambiguous names count as relations. */
 function namesRelation(where: unknown): boolean {
   if (!isObject(where)) return false;
   return Object.entries(where).some(([name, value]) =>

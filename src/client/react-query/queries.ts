@@ -20,13 +20,13 @@ import type { CallOptions, TypedApp } from "../client-options.ts";
 import type { OverTheWire, Sendable } from "../create-sender.ts";
 import type { WorkflowRun } from "../workflow-runs.ts";
 
-/** Options of a query: for `useQuery`, `useSuspenseQuery`, `prefetchQuery` and the others. */
+/** Query options, for `useQuery`, `useSuspenseQuery`, `prefetchQuery` and others. */
 export interface EntityQuery<T> {
   readonly queryKey: DataTag<QueryKey, T, DefaultError>;
   readonly queryFn: (context: QueryFunctionContext) => Promise<T>;
 }
 
-/** Options of a list that grows by pages: for `useInfiniteQuery` and the others. */
+/** Options of an infinite list, for `useInfiniteQuery` and others. */
 export interface EntityPages<T> {
   readonly queryKey: DataTag<QueryKey, InfiniteData<T, string | null>, DefaultError>;
   readonly queryFn: (context: QueryFunctionContext<QueryKey, string | null>) => Promise<T>;
@@ -34,19 +34,19 @@ export interface EntityPages<T> {
   readonly getNextPageParam: (page: T) => string | null;
 }
 
-/** What a mutation may be given besides what the client knows. */
+/** Additional options of a mutation. */
 export interface MutationSettings<T, V, R = unknown>
   extends Omit<UseMutationOptions<T, DefaultError, V, R>, "mutationFn" | "mutationKey"> {
   /**
-   * Names of the entities whose queries are stale after success; `false` for none. Queries that include related records
-   * are stale in any case.
+   * The entities whose queries are stale after success; `false` for none. Queries that include related records are
+   * always stale.
    * @default the entity of the mutation
    */
   readonly invalidates?: readonly string[] | false | undefined;
 }
 
 interface Mutated<T, V> {
-  /** After success, queries of the entity are refetched before the mutation ends. */
+  /** Queries of the entity are refetched after success, before the mutation ends. */
   mutationOptions<R = unknown>(settings?: MutationSettings<T, V, R>): UseMutationOptions<T, DefaultError, V, R>;
 }
 
@@ -71,7 +71,7 @@ type Variables<A> = A extends readonly [string, ...infer R]
       (Sent & Input<FirstOf<A>>) | void
     : Sent & Input<FirstOf<A>>;
 
-/** An action as a query or as a mutation, as it is meant: one that only reads is a query. */
+/** Query and mutation options of an action; use queries for actions that only read. */
 interface ActionQueries<F> extends Mutated<ResultOf<F>, Variables<ArgumentsOf<F>>> {
   queryKey(...args: Partial<QueryArguments<ArgumentsOf<F>>>): QueryKey;
   queryOptions(...args: QueryArguments<ArgumentsOf<F>>): EntityQuery<ResultOf<F>>;
@@ -79,14 +79,14 @@ interface ActionQueries<F> extends Mutated<ResultOf<F>, Variables<ArgumentsOf<F>
 
 /** The calls of one entity. */
 interface EntityCalls<E> {
-  /** The beginning of the keys of all its queries. */
+  /** The prefix of the keys of all its queries. */
   queryKey(): QueryKey;
   readonly list: {
     queryKey(query?: ClientQuery<E>): QueryKey;
     queryOptions<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
       query?: ClientQuery<E, I, S>,
     ): EntityQuery<ClientList<RecordOf<E, I, S>>>;
-    /** Pages by cursor, so that records that are created or deleted meanwhile do not shift the rest. */
+    /** Pages by cursor, so that records that are created or deleted meanwhile do not shift the others. */
     infiniteQueryOptions<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
       query?: Omit<ClientQuery<E, I, S>, "page" | "after">,
     ): EntityPages<ClientList<RecordOf<E, I, S>>>;
@@ -121,6 +121,6 @@ export type EntityQueries<E> = EntityCalls<E> & {
 export type Queries<TApi extends TypedApp> = {
   readonly [N in keyof TApi["entities"]]: EntityQueries<TApi["entities"][N]>;
 } & {
-  /** Reports of workflows' runs. */
+  /** Reports of workflow runs. */
   readonly $runs: { readonly get: { queryOptions(runId: string): EntityQuery<WorkflowRun> } };
 };

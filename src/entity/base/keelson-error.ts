@@ -1,8 +1,8 @@
 const kKeelsonError = Symbol.for("keelson.error");
 
-/** What a Keelson error may carry besides its message. */
+/** Additional data of a Keelson error. */
 export interface KeelsonErrorOptions {
-  /** Machine-readable facts for the caller; never rejected values of protected fields, SQL or paths. */
+  /** Machine-readable details for the caller. Must not contain rejected values of protected fields, SQL or paths. */
   readonly details?: unknown;
   /** The cause. Logged (redacted), never sent. */
   readonly cause?: unknown;
@@ -11,8 +11,8 @@ export interface KeelsonErrorOptions {
 }
 
 /**
- * Base of every error Keelson throws (spec section 7). It lives beside the entity language because definitions throw
- * errors, too; the kernel adds the errors of requests.
+ * The base class of all errors that Keelson throws (spec section 7). It is part of the entity layer because definitions
+ * throw errors, too; the kernel adds the errors of requests.
  */
 export class KeelsonError extends Error {
   readonly code: string;
@@ -30,14 +30,14 @@ export class KeelsonError extends Error {
     Object.defineProperty(this, kKeelsonError, { value: true });
   }
 
-  /** The body of the error on the wire. */
+  /** The JSON body of the error. */
   toJSON(): Record<string, unknown> {
     const body: Record<string, unknown> = { code: this.code, message: this.message, status: this.status };
     if (this.details !== undefined) body.details = this.details;
     return body;
   }
 
-  /** The error as a web-standard response. */
+  /** Converts the error to a web-standard response. */
   toResponse(): Response {
     return new Response(JSON.stringify(this.toJSON()), {
       status: this.status,
@@ -46,7 +46,7 @@ export class KeelsonError extends Error {
   }
 }
 
-/** Recognises Keelson errors by brand, so that two copies of the package still agree. */
+/** Recognizes Keelson errors by a brand, which also works for errors of another copy of the package. */
 export function isKeelsonError(value: unknown): value is KeelsonError {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[kKeelsonError] === true;
 }
@@ -54,14 +54,14 @@ export function isKeelsonError(value: unknown): value is KeelsonError {
 const NOTHING: Readonly<Record<string, undefined>> = Object.freeze({});
 
 /**
- * Keeps Node from printing the source line of the first frame of an uncaught error, which is long where code is compiled.
- * It leaves out lines that hold this text (node_errors.cc, GetErrorSource), so it has to stay within the statement.
+ * Keeps Node from printing the source line of the first frame of an uncaught error, which is long in compiled code.
+ * Node omits lines that contain this text (node_errors.cc, GetErrorSource), so it must be part of the statement.
  */
 function quoteNoSource(error: Error): void {
   Error.captureStackTrace?.(error, NOTHING["node-do-not-add-exception-line"]);
 }
 
-/** Something in the configuration is wrong; found at start-up, all problems in one report. Status 500. */
+/** The configuration is invalid. Found at start-up, with all problems in one report. Status 500. */
 export class ConfigurationError extends KeelsonError {
   /** One sentence per problem found. */
   readonly problems: readonly string[];
@@ -74,7 +74,7 @@ export class ConfigurationError extends KeelsonError {
         : `${list.length} problems in the configuration:\n${list.map((problem) => `  - ${problem}`).join("\n")}`;
     super("CONFIGURATION_ERROR", 500, message, options);
     this.problems = list;
-    // An app that cannot start shows this error as Node prints it: the sentences come first, and once.
+    // When an app cannot start, Node prints this error: the problems come first, and only once.
     for (const name of Object.keys(this)) Object.defineProperty(this, name, { enumerable: false });
     quoteNoSource(this);
   }

@@ -4,7 +4,7 @@ import { LIST_OPERATORS } from "./operators.ts";
 
 const MESSAGE = "must be an array";
 
-/** A value of a kind from its form in code or in JSON. */
+/** Parses a value of a kind from its form in code or in JSON. */
 function readItem(kind: FieldKind, value: unknown): Parsed<unknown> {
   if (kind.accepts(value)) return parsed(value);
   if (kind.convert !== undefined) return kind.convert(value);
@@ -22,10 +22,10 @@ function readItems(kind: FieldKind, values: unknown): Parsed<readonly unknown[]>
   return parsed(items);
 }
 
-/** A list full of nonsense is not worth a report on every item. */
+/** Limits the report on a list with many invalid items. */
 const MOST_ISSUES = 20;
 
-/** What is read of a zod issue. */
+/** The part of a zod issue that is used. */
 interface ItemIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
@@ -33,7 +33,7 @@ interface ItemIssue {
   readonly params?: { readonly code?: string } | undefined;
 }
 
-/** Checks items one by one, as a field of their kind is checked, until many are wrong. */
+/** Validates each item like a field of its kind, until there are too many issues. */
 function itemsSchema(item: FieldDefinition): z.ZodType {
   const one = item.kind.schema(item);
   const checked = item.validators.reduce(
@@ -53,13 +53,13 @@ function itemsSchema(item: FieldDefinition): z.ZodType {
 }
 
 /**
- * Several values of a kind, in order; an array of PostgreSQL, JSON elsewhere. No item is null.
- * @param item what each of them is
+ * A list of values of a kind; an array in PostgreSQL, JSON elsewhere. Items are never null.
+ * @param item the definition of the items
  */
 export function arrayKind(item: FieldDefinition): FieldKind<readonly unknown[]> {
   const { kind } = item;
   const { toWire } = kind;
-  // Arrays of existing tables may have nulls.
+  // Arrays of existing tables may contain nulls.
   const wireItem = (value: unknown): unknown => (value === null ? null : toWire?.(value));
   const wire = (values: readonly unknown[]): readonly unknown[] =>
     toWire === undefined ? values : values.map(wireItem);
@@ -79,7 +79,7 @@ export function arrayKind(item: FieldDefinition): FieldKind<readonly unknown[]> 
     toCell: (values) => JSON.stringify(wire(values)),
     fromCell(text) {
       try {
-        return parsed(JSON.parse(text) as readonly unknown[]); // whose items validation checks
+        return parsed(JSON.parse(text) as readonly unknown[]); // validation checks the items
       } catch {
         return unreadable(`${MESSAGE} in JSON`);
       }

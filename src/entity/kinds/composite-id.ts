@@ -3,16 +3,16 @@ import { ORDER_OPERATORS } from "./operators.ts";
 import { readSchema } from "./read-schema.ts";
 import { idKind } from "./string.ts";
 
-/** Between the parts of an id; in a part it is written as %7E. */
+/** Separates the parts of an id; in a part it is escaped as %7E. */
 const SEPARATOR = "~";
 
-/** A part of an id, as text. */
+/** Converts a part of an id to text. */
 function partText(value: unknown): string {
   const text = value instanceof Date ? value.toISOString() : String(value);
   return text.replaceAll("%", "%25").replaceAll(SEPARATOR, "%7E");
 }
 
-/** The id that consists of these values. */
+/** Composes an id from values. */
 export function composeId(values: readonly unknown[]): string {
   return values.map(partText).join(SEPARATOR);
 }
@@ -21,12 +21,12 @@ function textsOf(id: string): string[] {
   return id.split(SEPARATOR).map((text) => text.replaceAll("%7E", SEPARATOR).replaceAll("%25", "%"));
 }
 
-/** A column that an id has a part of. */
+/** A column that is part of an id. */
 interface Part {
   readonly kind: FieldKind;
 }
 
-/** The values of an id's parts; undefined for a text that is no such id. */
+/** Parses the values of an id's parts; undefined for an invalid id. */
 export function idParts(parts: readonly Part[], id: string): readonly unknown[] | undefined {
   const texts = textsOf(id);
   if (texts.length !== parts.length) return undefined;
@@ -40,8 +40,8 @@ export function idParts(parts: readonly Part[], id: string): readonly unknown[] 
 }
 
 /**
- * The kind of ids that consist of the values of several columns: "acme~ann". They sort like these.
- * @param parts the columns, whose kinds are known once all entities are
+ * The kind of ids composed of several columns: "acme~ann". They sort by these columns.
+ * @param parts the columns, whose kinds are known once all entities are defined
  */
 export function compositeIdKind(parts: readonly Part[]): FieldKind<string> {
   const convert = (value: unknown): Parsed<string> => {

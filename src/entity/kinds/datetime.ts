@@ -16,13 +16,13 @@ const MINUTES: readonly string[] = Array.from(
   (_, minute) => `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}:`,
 );
 
-/** The days last written, each at its number modulo the size: `2024-05-31T`. */
+/** A cache of recently written days, indexed by day number modulo the size: `2024-05-31T`. */
 const dayNumbers = new Float64Array(512).fill(Number.NaN);
 const dayTexts: string[] = new Array(dayNumbers.length).fill("");
 
 /**
- * `toISOString` of a valid date; a text is returned as it is. Uses tables, because serializing a list spends most of
- * its time on the two timestamps of every record.
+ * `toISOString` of a valid date; texts are returned unchanged. Uses tables, because most of the time for serializing a
+ * list is spent on the two timestamps of every record.
  */
 function toIsoText(date: Date | string): string {
   if (typeof date === "string") return date;
@@ -47,21 +47,21 @@ const isoText = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 const EARLIEST = Date.parse("0001-01-01T00:00:00.000Z");
 const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Outside these years ISO 8601 needs a sign and six digits, which databases and other parsers refuse. */
+/** Outside these years, ISO 8601 requires a sign and six digits, which databases and other parsers refuse. */
 function isDate(value: unknown): value is Date {
   if (!(value instanceof Date)) return false;
   const time = value.getTime();
   return time >= EARLIEST && time <= LATEST; // false for NaN
 }
 
-/** A date that exists (`2024-02-30` does not), or undefined. A date without a time is midnight UTC. */
+/** Parses a valid date (`2024-02-30` is not); undefined otherwise. A date without a time is midnight UTC. */
 function toDate(text: string): Date | undefined {
   if (!isoText.safeParse(text).success) return undefined;
   const date = new Date(text);
   return isDate(date) ? date : undefined;
 }
 
-/** A datetime, stored in UTC with millisecond precision; TIMESTAMP. ISO 8601 on the wire. Spec 2.2. */
+/** A datetime, stored in UTC with milliseconds; TIMESTAMP. ISO 8601 in JSON. Spec 2.2. */
 export const datetimeKind: FieldKind<Date> = Object.freeze<FieldKind<Date>>({
   name: "datetime",
   column: { scalar: "DateTime" },
@@ -83,7 +83,7 @@ export const datetimeKind: FieldKind<Date> = Object.freeze<FieldKind<Date>>({
         return z.NEVER;
       })
       .meta({ type: "string", format: "date-time" }),
-  // Databases have microseconds, too.
+  // Databases may store microseconds.
   next: (date) => (date.getTime() < LATEST ? new Date(date.getTime() + 1) : undefined),
   bounds: Object.freeze([new Date(EARLIEST), new Date(LATEST)] as const),
   compare: (a, b) => a.getTime() - b.getTime(),

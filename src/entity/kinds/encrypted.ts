@@ -6,8 +6,8 @@ const TEXT = { scalar: "String", native: { postgresql: "Text", mysql: "MediumTex
 const DIGEST = { scalar: "String", native: { postgresql: "VarChar(64)", mysql: "VarChar(64)" } } as const;
 
 /**
- * A kind as it is stored encrypted: input and output are the kind's own, the column is TEXT and has no order.
- * Conditions may hold values of the kind, which are found by a blind index, or the stored text itself.
+ * The encrypted form of a kind: input and output are the kind's own, the column is TEXT and has no order. Conditions
+ * may contain values of the kind, which are found by a blind index, or the stored text itself.
  */
 export function encryptedKind({ values: _, item: __, next: ___, bounds: ____, ...kind }: FieldKind): FieldKind {
   return Object.freeze<FieldKind>({
@@ -22,7 +22,7 @@ export function encryptedKind({ values: _, item: __, next: ___, bounds: ____, ..
   });
 }
 
-/** The kind of the words of a searchable field: text of any length that is compared by its beginnings. */
+/** The kind of the words of a searchable field: text of any length, searched by the start of words. */
 export function wordsKind(text: FieldKind<string>): FieldKind {
   return Object.freeze({
     ...text,
@@ -34,7 +34,7 @@ export function wordsKind(text: FieldKind<string>): FieldKind {
   }) as FieldKind;
 }
 
-/** A kind as it is stored for its blind index: 43 characters of base64url, equality only. */
+/** The kind of a blind index: 43 characters of base64url, equality only. */
 export function blindIndexKind(text: FieldKind<string>): FieldKind {
   return Object.freeze({
     ...text,

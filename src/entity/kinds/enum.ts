@@ -2,7 +2,7 @@ import { ConfigurationError } from "../base/keelson-error.ts";
 import { type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
 import { compareText, stringSchema, textual, VARCHAR_255 } from "./string.ts";
 
-/** One of a fixed list of words; VARCHAR(255), checked before the database. */
+/** One of a fixed list of values; VARCHAR(255), validated before it is stored. */
 export function enumKind(values: readonly string[]): FieldKind<string> {
   const allowed = new Set(values);
   const message = `must be one of ${values.join(", ")}`;
@@ -20,10 +20,10 @@ export function enumKind(values: readonly string[]): FieldKind<string> {
 
 const encoder = new TextEncoder();
 
-/** Bytes that a word of PostgreSQL's enums may have. */
+/** Maximum length of PostgreSQL's enum values in bytes. */
 const MOST_BYTES = 63;
 
-/** @throws ConfigurationError for words that some database does not keep as they are */
+/** @throws ConfigurationError for values that a database cannot store unchanged */
 function assertWords(words: readonly string[]): void {
   const unfit = words.find(
     (word) => word === "" || word !== word.trim() || encoder.encode(word).length > MOST_BYTES || /['\\]/.test(word),
@@ -36,12 +36,12 @@ function assertWords(words: readonly string[]): void {
     throw new ConfigurationError("enums().native(): a word is declared twice; remove one of the two");
 }
 
-/** The same as a type of the database: ENUM, in the order of the declaration. */
+/** An enum as a type of the database: ENUM, in the order of the declaration. */
 function nativeEnumKind(words: readonly string[], type: string | undefined): FieldKind<string> {
   assertWords(words);
   const text = enumKind(words);
   const convert = (value: unknown): Parsed<string> => (typeof value === "string" ? text.parse(value) : text.parse(""));
-  // A word that only the database knows sorts before all others.
+  // Values that only the database declares sort before all others.
   const rank = new Map(words.map((word, index) => [word, index]));
   return Object.freeze({
     ...text,

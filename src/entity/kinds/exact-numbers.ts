@@ -3,10 +3,10 @@ import { type ExactBound, type FieldDefinition, type FieldKind, type Parsed, par
 import { ORDER_OPERATORS } from "./operators.ts";
 import { readSchema } from "./read-schema.ts";
 
-/** A value of a kind from any input, or why there is no such value. */
+/** Reads a value of a kind from any input; returns a message for an invalid input. */
 type Read<T> = (value: unknown) => Parsed<T>;
 
-/** A schema that reads values, and refuses those beyond the bounds of a field. */
+/** A schema that reads values and refuses those outside a field's bounds. */
 function boundedSchema<T>(
   read: Read<T>,
   compare: (a: T, b: T) => number,
@@ -38,7 +38,7 @@ function isInt64(value: unknown): value is bigint {
   return typeof value === "bigint" && value >= -INT64 && value < INT64;
 }
 
-/** Numbers are taken where they are exact. */
+/** Accepts numbers only if they are exact. */
 const readBigint: Read<bigint> = (value) => {
   const isExact = Number.isSafeInteger(value) || (typeof value === "string" && INTEGER.test(value));
   const read = isExact ? BigInt(value as string | number) : value;
@@ -47,7 +47,7 @@ const readBigint: Read<bigint> = (value) => {
 
 const compareBigints = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** A 64-bit integer; BIGINT. Text on the wire, because JSON's readers round what is beyond 2^53. */
+/** A 64-bit integer; BIGINT. Text in JSON, because JSON parsers round numbers beyond 2^53. */
 export const bigintKind: FieldKind<bigint> = Object.freeze<FieldKind<bigint>>({
   name: "bigint",
   column: { scalar: "BigInt" },
@@ -69,20 +69,20 @@ export const bigintKind: FieldKind<bigint> = Object.freeze<FieldKind<bigint>>({
   toCell: String,
 });
 
-/** What NUMERIC of PostgreSQL has besides numbers, in its order. */
+/** The values of PostgreSQL's NUMERIC that are not numbers, in order. */
 const NO_NUMBERS: readonly string[] = Object.freeze(["-Infinity", "Infinity", "NaN"]);
 
-/** Digits that a decimal has at most: MySQL takes no more. */
+/** Maximum precision of a decimal, which is MySQL's. */
 export const MOST_DIGITS = 65;
 
 const DECIMAL = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?$/;
 const NOT_ZERO = /[1-9]/;
-/** Significant digits of which a double keeps all. */
+/** Number of significant digits that a double always preserves. */
 const EXACT_DIGITS = 15;
 
 /**
- * An exact decimal number with so many digits in all, and so many of them behind the point; DECIMAL. Text in code and on
- * the wire, always with all digits behind the point: "19.90". Values that do not fit are refused, never rounded.
+ * An exact decimal number with a precision and a scale; DECIMAL. Text in code and in JSON, always with all decimal
+ * places: "19.90". Values that do not fit are refused, never rounded.
  */
 export function decimalKind(precision: number, scale: number): FieldKind<string> {
   const whole = precision - scale;
@@ -102,12 +102,12 @@ export function decimalKind(precision: number, scale: number): FieldKind<string>
   return textualDecimal({ scalar: "Decimal", precision, scale }, read, pattern);
 }
 
-/** Digits of a decimal without a number of digits, at most. */
+/** Maximum number of digits of a decimal without a precision. */
 export const MOST_OPEN_DIGITS = 500;
 
 /**
- * An exact decimal number with as many digits as it has; NUMERIC. Text without zeros at the end: "19.9". PostgreSQL alone has
- * such columns; elsewhere they are texts in the order of their values.
+ * An exact decimal number without a precision; NUMERIC. Text without trailing zeros: "19.9". Only PostgreSQL has such
+ * columns; other databases store texts that sort like the values.
  */
 export const openDecimalKind: FieldKind<string> = textualDecimal(
   { scalar: "Decimal" },
@@ -144,13 +144,13 @@ function textualDecimal(column: FieldKind["column"], read: Read<string>, pattern
   });
 }
 
-/** Where a text is among the decimals: 0 for all numbers, which have an order of their own. */
+/** The position of a text relative to numbers: 0 for all numbers, which have their own order. */
 function placeOf(text: string): number {
   const place = NO_NUMBERS.indexOf(text);
   return place === 0 ? -1 : place === -1 ? 0 : place;
 }
 
-/** A number as it was written, where no digit can have been lost. */
+/** The text of a number, unless digits may have been lost. */
 function exactText(value: number): string | undefined {
   const text = String(value);
   return DECIMAL.test(text) && text.replace(/^-?0?\.?0*|\./g, "").length <= EXACT_DIGITS ? text : undefined;

@@ -6,10 +6,10 @@ import { readSchema } from "./read-schema.ts";
 import { idKind } from "./string.ts";
 import { uuidKind } from "./written-forms.ts";
 
-// Ids are texts in code, whatever their column is: those of routes, callers and other services are texts, and a rule that
-// compares them must not depend on the type of a column.
+// Ids are texts in code, independent of their column: ids of routes, callers and other services are texts, and a rule
+// that compares them must not depend on the type of a column.
 
-/** Whole numbers as ids: "17" in code. */
+/** Integers as ids: "17" in code. */
 function numericId(kind: FieldKind<number> | FieldKind<bigint>): FieldKind<string> {
   const { scalar } = kind.column;
   const convert = (value: unknown): Parsed<string> => {
@@ -47,7 +47,7 @@ const NUMERIC: ReadonlyMap<string, FieldKind<string>> = new Map([
 ]);
 const uuidId: FieldKind<string> = Object.freeze({ ...uuidKind, name: "id" });
 
-/** The kind of ids that a kind of field makes; undefined for one that ids cannot have. */
+/** The kind of ids for a kind of field; undefined for a kind that ids cannot have. */
 export function idKindOf({ name, column }: FieldKind): FieldKind<string> | undefined {
   if (name === "string" || name === "id") return idKind;
   return name === "uuid" ? uuidId : name === "int" || name === "bigint" ? NUMERIC.get(column.scalar) : undefined;

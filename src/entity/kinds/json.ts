@@ -4,10 +4,13 @@ import { type FieldKind, type Parsed, parsed, unreadable } from "./kind.ts";
 import { NULL_ONLY, TEXT_OPERATORS } from "./operators.ts";
 import { compareText, isStorableText } from "./string.ts";
 
-/** Deeper values are refused: recursive consumers (JSON.stringify, databases) have stacks. */
+/** Maximum nesting depth; deeper values could overflow the stack of recursive consumers (JSON.stringify, databases). */
 const MAX_DEPTH = 20;
 
-/** Whether a value survives a trip through JSON unchanged. Iterative, so that a hostile depth cannot overflow the stack. */
+/**
+ * Whether a value is unchanged after serialization to JSON and back. Iterative, so that deep input cannot overflow the
+ * stack.
+ */
 export function isJsonValue(root: unknown): boolean {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
@@ -25,7 +28,7 @@ export function isJsonValue(root: unknown): boolean {
   return true;
 }
 
-/** Adds what an object or a list consists of; false for other objects, and for names that JSON should not have. */
+/** Collects the members of an object or a list; false for other objects, and for invalid names. */
 function addMembers(value: object, members: unknown[]): boolean {
   if (Array.isArray(value)) {
     for (const child of value) members.push(child);
@@ -52,13 +55,13 @@ export type JsonPath = readonly (string | number)[];
 
 type JsonMember = string | number | boolean;
 
-/** Values of different types have no order, and are not equal. */
+/** Compares members; values of different types have no order and are not equal. */
 function compareMembers(a: JsonMember, b: JsonMember): number {
   if (typeof a !== typeof b) return Number.NaN;
   return typeof a === "string" ? compareText(a, b as string) : Number(a) - Number(b);
 }
 
-/** What is at a path of a JSON value: a text, a number or a truth. Lists and objects equal nothing. */
+/** The value at a JSON path: a text, number or boolean. Lists and objects are equal to no value. */
 export const jsonMemberKind: FieldKind = Object.freeze({
   name: "json value",
   column: { scalar: "Json" },
@@ -73,7 +76,7 @@ export const jsonMemberKind: FieldKind = Object.freeze({
   toCell: (value) => value,
 } satisfies FieldKind<JsonMember>) as FieldKind;
 
-/** Any JSON value; JSON or JSONB. Conditions compare it with null, and what is at a path in it. Spec 2.2. */
+/** Any JSON value; JSON or JSONB. Conditions can compare it with null, and the values at its paths. Spec 2.2. */
 export const jsonKind: FieldKind<unknown> = Object.freeze<FieldKind<unknown>>({
   name: "json",
   column: { scalar: "Json" },

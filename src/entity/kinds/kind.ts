@@ -8,7 +8,7 @@ export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok
 /** Databases a column type is declared for. */
 export type Provider = "sqlite" | "postgresql" | "mysql";
 
-/** Types of columns; each database has its own word for it (spec 2.2). */
+/** The types of columns; each database has its own names for them (spec 2.2). */
 export type ColumnScalar =
   | "String"
   | "Enum"
@@ -28,85 +28,85 @@ export type ColumnScalar =
 /** How a kind of field is stored. */
 export interface ColumnType {
   readonly scalar: ColumnScalar;
-  /** Digits of a decimal: in all, and behind the point. */
+  /** The total number of digits of a decimal; `scale` is the number of decimal places. */
   readonly precision?: number;
   readonly scale?: number;
-  /** Words of a native enum, in their order, and the name of PostgreSQL's type. */
+  /** The values of a native enum, in order; `type` is the name of PostgreSQL's type. */
   readonly words?: readonly string[];
   readonly type?: string | undefined;
-  /** Of a list: what its items are. */
+  /** The type of a list's items. */
   readonly items?: ColumnType;
-  /** Native type attribute per database, without `@db.`; absent = the provider's default for the scalar. */
+  /** The native type attribute per database, without `@db.`; if absent, the provider's default for the scalar. */
   readonly native?: Partial<Readonly<Record<Provider, string>>>;
 }
 
 /**
- * Everything that depends on a field's type lives here: column, parser, schema, order. Shared code calls the kind, and
- * never tests which kind a field is.
+ * Everything that depends on a field's type: column, parser, schema, order. Shared code calls the kind, and never tests
+ * for a specific kind.
  */
 export interface FieldKind<T = unknown> {
   readonly name: string;
   readonly column: ColumnType;
   /** Operators that conditions on such a field may use. */
   readonly operators: ReadonlySet<Operator>;
-  /** Whether conditions may look at what is in its values. @default false */
+  /** Whether conditions may use paths into its values. @default false */
   readonly hasPaths?: boolean;
   readonly sortable: boolean;
-  /** Whether `q=` looks into such fields. */
+  /** Whether `q=` searches fields of this kind. */
   readonly searchable: boolean;
   /** Reads a value from a query string. */
   parse(text: string): Parsed<T>;
-  /** Whether a value from code (a rule's `where`, the in-process client) may stand in a condition. */
+  /** Whether a value from code (a rule's `where`, the in-process client) is valid in a condition. */
   accepts(value: unknown): value is T;
   /**
-   * A value from another form of it that code may give, such as a number for a decimal: what conditions and drivers use.
-   * @default what `accepts` takes, as it is
+   * Converts other forms of a value, such as a number for a decimal, to the form that conditions and drivers use.
+   * @default values that `accepts` allows, unchanged
    */
   convert?(value: unknown): Parsed<T>;
   /**
-   * The value after this one, where columns that were there before the app may hold values between the two; undefined behind
-   * the last one. @default columns hold the kind's own values
+   * The next value after this one, for existing tables whose columns may store values between the two; undefined after
+   * the last value. @default columns store the kind's own values only
    */
   next?(value: T): T | undefined;
   /**
-   * The first and the last value, which stand for all that lies before and behind them in columns that were there before the
-   * app, such as an infinite date. @default columns hold no such values
+   * The first and the last value. They represent all values outside this range in columns of existing tables, such as
+   * an infinite date. @default columns store no such values
    */
   readonly bounds?: readonly [first: T, last: T];
-  /** The value that its column holds, where that is another one: a number for the text of an id. */
+  /** Converts a value to its stored form if the two differ, as for ids stored as numbers. */
   toStored?(value: T): unknown;
-  /** The value of what the column holds; with `toStored`. */
+  /** Converts the stored form to a value; required with `toStored`. */
   fromStored?(stored: unknown): T;
   /**
-   * zod schema of one input value, without optionality and defaults. Its metadata describes in JSON Schema what code
-   * checks, so that `z.toJSONSchema` describes the value on the wire.
+   * The zod schema of one input value, without optionality and defaults. Its metadata describes custom checks in JSON
+   * Schema, so that `z.toJSONSchema` describes the JSON form of the value.
    */
   schema(field: FieldDefinition): ZodType;
   /** The kind of the items, for lists. */
   readonly item?: FieldKind;
-  /** All values in order, for kinds with few of them: those that pass a test can be listed. */
+  /** All values in order, for kinds with few values: conditions can then list those that pass a test. */
   readonly values?: readonly T[];
-  /** The same kind as a type of the database; for enums. @param type what PostgreSQL calls it */
+  /** This kind as a type of the database; for enums. @param type the name of PostgreSQL's type */
   native?(type: string | undefined): FieldKind<T>;
-  /** In-memory order, the same as the database's; only used when `sortable`. */
+  /** Compares like the database; only used when `sortable`. */
   compare(a: T, b: T): number;
-  /** The JSON form of a stored value; identity when absent. */
+  /** Converts a stored value to its JSON form; the value itself when absent. */
   toWire?(value: T): unknown;
   /**
-   * Whether that form is text without characters that JSON escapes, so that it need not be searched for them.
+   * Whether the JSON form is text that never contains characters to escape, so that it is not searched for them.
    * @default false
    */
   readonly unescaped?: boolean;
-  /** A value as a CSV cell. Null needs no such form: it is an empty cell. */
+  /** Converts a value to a CSV cell. Not called for null, which is an empty cell. */
   toCell(value: T): Cell;
-  /** The value whose cell has this text; `parse` when absent. */
+  /** Parses the text of a CSV cell; `parse` when absent. */
   fromCell?(text: string): Parsed<T>;
 }
 
-/** Gives the stem of a word: "run" of "running" and of "runs". */
+/** Returns the stem of a word: "run" for "running" and "runs". */
 export type Stem = (word: string) => string;
 
-/** A cell of CSV: text is written in quotes, even when it is empty; numbers and booleans are not. */
+/** A CSV cell: texts are quoted, even when empty; numbers and booleans are not. */
 export type Cell = string | number | boolean;
 
 /** A successful parse. */
@@ -119,35 +119,35 @@ export function unreadable(message: string): Parsed<never> {
   return { ok: false, message };
 }
 
-/** A rule as definitions see it: a name, and further members for the plugin that resolves it. */
+/** A rule in a definition: a name, and further members for the plugin that resolves it. */
 export interface RuleObject {
   readonly name: string;
-  /** Rules that this one only combines; its name says how. */
+  /** The rules that this rule combines. */
   readonly parts?: readonly (string | RuleObject)[];
 }
 
-/** A limit with the message shown when it is crossed. */
+/** A limit with the message for values that exceed it. */
 export interface Bound {
   readonly value: number;
   readonly message?: string | undefined;
 }
 
-/** The same for an exact number, as its kind takes it. */
+/** A limit for an exact number, in a form that its kind accepts. */
 export interface ExactBound {
   readonly value: number | string | bigint;
   readonly message?: string | undefined;
 }
 
-/** A predicate on one field's value; anything but strict `true` fails (spec 2.3). */
+/** A predicate on one field's value; only a strict `true` passes (spec 2.3). */
 export interface FieldValidator {
   readonly test: (value: never) => unknown;
   readonly message: string;
 }
 
-/** A modifier that changes a text; what each does is in string.ts. */
+/** A modifier that changes a text; see string.ts. */
 export type TextChange = "trim" | "lower" | "upper";
 
-/** A field as passive, frozen data. Modifiers only write annotations here; plugins give them meaning. */
+/** A field as passive, frozen data. Modifiers only store annotations here; plugins implement them. */
 export interface FieldDefinition {
   readonly kind: FieldKind;
   readonly optional: boolean;
@@ -156,21 +156,21 @@ export interface FieldDefinition {
   readonly default?: { readonly value: unknown } | { readonly make: () => unknown };
   readonly min?: Bound;
   readonly max?: Bound;
-  /** Bounds of exact numbers, which no double holds. */
+  /** Bounds of exact numbers, which doubles cannot represent. */
   readonly least?: ExactBound;
   readonly most?: ExactBound;
   readonly length?: Bound;
   readonly positive: boolean;
-  /** How a text is changed before it is checked. */
+  /** The changes to a text before it is validated. */
   readonly changes: readonly TextChange[];
   readonly formats: readonly ("email" | "url")[];
   readonly patterns: readonly { readonly regex: RegExp; readonly message?: string | undefined }[];
   readonly validators: readonly FieldValidator[];
-  /** Callers may not write it, whatever the rules say. */
+  /** Callers may never write it, independent of rules. */
   readonly readonly: boolean;
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
-  /** The rules of `readable` and `writable` that were given as objects. */
+  /** The rules of `readable` and `writable` that are objects. */
   readonly ruleObjects?: {
     readonly readable?: readonly RuleObject[];
     readonly writable?: readonly RuleObject[];
@@ -178,21 +178,21 @@ export interface FieldDefinition {
   readonly omit: boolean;
   readonly password?: { readonly cost: number };
   readonly encrypted?: { readonly searchable: boolean };
-  /** Its words are searched, and hits count so much. */
+  /** Makes its words searchable, with a weight for hits. */
   readonly search?: { readonly weight: number; readonly stem?: Stem | undefined };
   /** The former name of its column. */
   readonly renamedFrom?: string;
   /** The name of its column. @default the field's */
   readonly column?: string;
-  /** What the database does for it: it has a value for rows that come without one, or always computes it. */
+  /** How the database fills it in: with a default for missing values, or by always computing it. */
   readonly filledBy?: "default" | "computation";
   readonly description?: string;
   readonly example?: unknown;
-  /** What plugins read. */
+  /** Metadata for plugins. */
   readonly meta?: GivenMetadata;
 }
 
-/** A definition with only the kind. */
+/** A field definition with a kind and no modifiers. */
 export function plainField(kind: FieldKind): FieldDefinition {
   return Object.freeze({
     kind,

@@ -38,7 +38,7 @@ export const intKind: FieldKind<number> = Object.freeze<FieldKind<number>>({
   toCell: (value) => value,
 });
 
-/** As PostgreSQL sorts them: NaN is the greatest number, and equal to itself. */
+/** Compares like PostgreSQL: NaN is the greatest number, and equal to itself. */
 function compareFloats(a: number, b: number): number {
   if (a === b) return 0;
   return a < b || Number.isNaN(b) ? (Number.isNaN(a) ? 0 : -1) : 1;
@@ -63,7 +63,7 @@ export const floatKind: FieldKind<number> = Object.freeze<FieldKind<number>>({
 
 const MESSAGE = "must be true or false";
 
-/** true or false; BOOLEAN. Spec 2.2. Only the two JSON literals, no `1`, `"yes"` or `"TRUE"`. */
+/** true or false; BOOLEAN. Spec 2.2. Accepts only the two JSON literals, not `1`, `"yes"` or `"TRUE"`. */
 export const boolKind: FieldKind<boolean> = Object.freeze<FieldKind<boolean>>({
   name: "bool",
   column: { scalar: "Boolean" },

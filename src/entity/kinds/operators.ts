@@ -1,33 +1,33 @@
-/** What an operator compares a field with. */
+/** The form of an operator's operand. */
 export type OperandForm =
   /** A value of the field's kind. */
   | "value"
-  /** A list of such values. */
+  /** A list of values of the field's kind. */
   | "values"
   /** A part of a text. */
   | "text"
   /** An item of an array. */
   | "item"
-  /** A list of such items. */
+  /** A list of items of an array. */
   | "items"
   /** `true` or `false`. */
   | "truth";
 
-/** What kinds of fields have in common that an operator needs; every kind belongs to `any`. */
+/** The groups of operators, by the property of a kind that they require; every kind has `any`. */
 export type OperatorGroup = "any" | "equality" | "order" | "text" | "list";
 
 interface OperatorDescription {
   readonly group: OperatorGroup;
   readonly operand: OperandForm;
-  /** What it is called where a person picks it from a list. */
+  /** The label in a selection list. */
   readonly label: string;
-  /** The end of a sentence that begins with the field. */
+  /** The end of a sentence that starts with the field. */
   readonly meaning: string;
 }
 
 /**
- * The operators of conditions, under their names in `where` objects and query strings. Browsers load this file too, so it
- * imports nothing.
+ * The operators of conditions, by their names in `where` objects and query strings. Browsers also load this file, so it
+ * has no imports.
  */
 export const OPERATORS = {
   eq: {
@@ -56,20 +56,20 @@ export const OPERATORS = {
 /** The operators that conditions may use. */
 export type Operator = keyof typeof OPERATORS;
 
-/** What an operator compares with, by its name. */
+/** The operand form of an operator. */
 export type OperandOf<K extends Operator> = (typeof OPERATORS)[K]["operand"];
 
 const OPERATOR_NAMES: readonly Operator[] = Object.keys(OPERATORS) as Operator[];
 
-/** Those that are a suffix of a parameter's name: `views_gte=10`. `eq` is the bare name. */
+/** The operators that are a suffix of a parameter's name: `views_gte=10`. `eq` is the bare name. */
 export const SUFFIXES: readonly Operator[] = OPERATOR_NAMES.filter((operator) => operator !== "eq");
 
-/** Whether a name is that of an operator. */
+/** Whether a name is an operator. */
 export function isOperator(name: string): name is Operator {
   return Object.hasOwn(OPERATORS, name);
 }
 
-/** What an operator compares with. */
+/** Returns the operand form of an operator. */
 export function operandOf(operator: Operator): OperandForm {
   return OPERATORS[operator].operand;
 }
@@ -80,7 +80,7 @@ function operatorsOf(...groups: readonly OperatorGroup[]): ReadonlySet<Operator>
   return new Set(groups.flatMap(inGroup));
 }
 
-// What kinds of fields take. A kind with an order has equality as well, and one of texts has both.
+// The operators by kind of field. Kinds with an order also have equality, and texts have both.
 export const NULL_ONLY: ReadonlySet<Operator> = operatorsOf("any");
 export const EQUALITY_OPERATORS: ReadonlySet<Operator> = operatorsOf("equality", "any");
 export const ORDER_OPERATORS: ReadonlySet<Operator> = operatorsOf("equality", "any", "order");

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Parsed } from "./kind.ts";
 
-/** The schema of values that a function reads. Its JSON Schema is said with `.meta()`. */
+/** Makes a schema from a function that reads values. Describe its JSON Schema with `.meta()`. */
 export function readSchema<T>(read: (value: unknown) => Parsed<T>): z.ZodType<T> {
   return z.unknown().transform((input, ctx): T => {
     const found = read(input);

@@ -15,19 +15,19 @@ const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const GUARDED = /^'+[=+\-@\t\r\n＝＋－＠]/;
 
 /**
- * A text as a cell of CSV: with a `'` before what a spreadsheet would run as a formula. A text that already begins with
- * one gets another, so that removing one always restores the text.
+ * Converts a text to a CSV cell, with a `'` before texts that a spreadsheet would run as a formula. A text that already
+ * starts with one gets another, so that removing one always restores the text.
  */
 function toTextCell(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** The text of a cell that `toTextCell` made, or that was written without guards. */
+/** Restores the text of a cell that `toTextCell` made, or that was written without guards. */
 function fromTextCell(cell: string): string {
   return GUARDED.test(cell) ? cell.slice(1) : cell;
 }
 
-/** A kind of text. */
+/** Makes a kind of text. */
 export function textual(
   name: string,
   limit: number,
@@ -71,7 +71,7 @@ export const emailKind: FieldKind<string> = textual("email", 255, VARCHAR_255, {
   schema: (field) => stringSchema({ ...field, formats: ["email", ...field.formats] }, 255),
 });
 
-/** Record ids and foreign keys: opaque text, at most 128 characters, compared by equality and order, never searched. */
+/** Record ids and foreign keys: opaque text, at most 128 characters, with equality and order, excluded from search. */
 export const idKind: FieldKind<string> = textual(
   "id",
   128,
@@ -79,7 +79,7 @@ export const idKind: FieldKind<string> = textual(
   { searchable: false },
 );
 
-/** Length as a person counts it: code points, not UTF-16 units. */
+/** The length in code points, not in UTF-16 units. */
 function codePoints(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length - 1; i++) {
@@ -92,7 +92,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** A lone surrogate would be stored as U+FFFD, a NUL is refused by PostgreSQL: so both are refused here. */
+/** Refuses lone surrogates, which would be stored as U+FFFD, and NUL, which PostgreSQL refuses. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\u0000");
 }
@@ -111,7 +111,7 @@ function atMost(bound: Bound): Check {
     text.length > bound.value && codePoints(text) > bound.value ? { message, code: "too_big" } : undefined;
 }
 
-/** Bytes of UTF-8 that a submitted password may have: the column only stores the hash. */
+/** Maximum length of a submitted password in bytes of UTF-8: the column only stores the hash. */
 const PASSWORD_BYTES = 1_024;
 /** The shortest password in code points, unless `.min()` sets another length. ASVS 5.0, 6.2.1. */
 const PASSWORD_MIN: Bound = { value: 8 };
@@ -122,15 +122,17 @@ function leastOf({ min, length, password }: FieldDefinition): Bound | undefined 
 
 const encoder = new TextEncoder();
 
-/** A UTF-16 unit is at least one byte, so a text that is far too long is not encoded. */
+/**
+ * Limits the bytes of a text. Since a UTF-16 unit is at least one byte, texts that are far too long are not encoded.
+ */
 function atMostBytes(bytes: number): Check {
   const issue = { message: `must be at most ${bytes} bytes`, code: "too_big" } as const;
   return (text) => (text.length > bytes || encoder.encode(text).length > bytes ? issue : undefined);
 }
 
 const emailFormat = z.email();
-// The URL parser drops tabs and newlines, trims, and turns "\\" into "/": the stored text should be what the parser
-// understood.
+// The URL parser removes tabs and newlines, trims, and turns "\\" into "/": the stored text should be the one that was
+// parsed.
 const HTTP_URL = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
 
 function isHttpUrl(text: string): boolean {
@@ -160,7 +162,7 @@ function checksOf(field: FieldDefinition, limit: number): Check[] {
     }
   }
   for (const { regex, message } of field.patterns) {
-    // A copy, put back to the start each time: with g or y, `test` would continue where the previous request left off.
+    // A copy that is reset each time: with g or y, `test` would continue where the previous call stopped.
     const pattern = new RegExp(regex);
     checks.push((text) => {
       pattern.lastIndex = 0;
@@ -170,14 +172,14 @@ function checksOf(field: FieldDefinition, limit: number): Check[] {
   return checks;
 }
 
-/** What the modifiers that change a text do, in the order in which they do it. */
+/** The changes of text modifiers, in the order in which they are applied. */
 const TEXT_CHANGES: Readonly<Record<TextChange, (text: string) => string>> = {
   trim: (text) => text.trim(),
   lower: (text) => text.toLowerCase(),
   upper: (text) => text.toUpperCase(),
 };
 
-/** A text as its field stores it. */
+/** Applies a field's changes to a text. */
 export function changedText({ changes }: FieldDefinition, text: string): string {
   return Object.entries(TEXT_CHANGES).reduce(
     (changed, [name, change]) => (changes.includes(name as TextChange) ? change(changed) : changed),
@@ -185,7 +187,10 @@ export function changedText({ changes }: FieldDefinition, text: string): string 
   );
 }
 
-/** Schema of a textual field: normalise (trim, case) first, then check, so that `.trim().min(3)` refuses three spaces. */
+/**
+ * The schema of a text field: changes (trim, case) are applied before checks, so that `.trim().min(3)` refuses three
+ * spaces.
+ */
 export function stringSchema(field: FieldDefinition, limit: number): z.ZodType {
   let base = z.string({ error: "must be a string" });
   if (field.changes.length > 0) base = base.overwrite((text) => changedText(field, text));
@@ -207,14 +212,14 @@ export function stringSchema(field: FieldDefinition, limit: number): z.ZodType {
     });
 }
 
-/** A text has one format; that of an e-mail address is more specific than that of its kind. */
+/** JSON Schema supports one format; a field's own format takes precedence. */
 function formatOf({ formats, password }: FieldDefinition): Record<string, string> {
   const [format] = formats;
   if (format === undefined) return password === undefined ? {} : { format: "password" };
   return { format: format === "url" ? "uri" : format };
 }
 
-/** Patterns that mean the same without flags, in the Unicode mode that JSON Schema reads them in. */
+/** Patterns that have the same meaning without flags, in the Unicode mode that JSON Schema uses. */
 function patternsOf({ patterns }: FieldDefinition): Record<string, unknown> {
   const sources = patterns.filter(({ regex }) => isPlainPattern(regex)).map(({ regex }) => regex.source);
   return sources.length === 1
@@ -233,12 +238,12 @@ function isPlainPattern({ source, flags }: RegExp): boolean {
   }
 }
 
-/** Sorts surrogates, which stand for the highest code points, after all other UTF-16 units. */
+/** Sorts surrogates, which encode the highest code points, after all other UTF-16 units. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** Code-point order, the order of databases with a binary or C collation; `<` would compare UTF-16 units. */
+/** Compares by code points, like databases with a binary or C collation; `<` would compare UTF-16 units. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   const shared = Math.min(a.length, b.length);

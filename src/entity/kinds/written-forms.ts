@@ -4,7 +4,7 @@ import { NULL_ONLY, ORDER_OPERATORS } from "./operators.ts";
 import { readSchema } from "./read-schema.ts";
 import { compareText } from "./string.ts";
 
-/** A kind whose values are texts of one form, the same in code and on the wire. */
+/** A kind whose values are texts with a canonical form, the same in code and in JSON. */
 function written(
   name: string,
   column: FieldKind["column"],
@@ -34,7 +34,7 @@ function written(
 
 const isoDate = z.iso.date();
 
-/** A day of the calendar, without a time and a zone: "2024-05-31"; DATE. The same text everywhere, so no time zone moves it. */
+/** A calendar date without time and zone: "2024-05-31"; DATE. The same text everywhere, independent of time zones. */
 export const dateKind: FieldKind<string> = Object.freeze({
   ...written(
     "date",
@@ -54,17 +54,17 @@ function readTime(text: string): string | undefined {
   return `${minute}:${second}${Number(fraction) === 0 ? "" : `.${fraction.padEnd(3, "0")}`}`;
 }
 
-/** How PostgreSQL writes the end of a day. */
+/** PostgreSQL's text for the end of a day. */
 const END_OF_DAY = "24:00:00";
 
-/** The time a millisecond later. */
+/** Adds a millisecond to a time. */
 function nextTime(time: string): string | undefined {
   if (time === END_OF_DAY) return undefined;
   const moment = new Date(`1970-01-01T${time}Z`).getTime() + 1;
   return moment === 86_400_000 ? END_OF_DAY : new Date(moment).toISOString().slice(11, 23);
 }
 
-/** A time of day without a zone, to the millisecond: "09:30:00", "09:30:00.250"; TIME(3). */
+/** A time of day without a zone, with milliseconds: "09:30:00", "09:30:00.250"; TIME(3). */
 export const timeKind: FieldKind<string> = Object.freeze({
   ...written("time", { scalar: "Time" }, readTime, "must be a time of day (09:30, 09:30:00 or 09:30:00.250)", "time"),
   next: nextTime,
@@ -72,7 +72,7 @@ export const timeKind: FieldKind<string> = Object.freeze({
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
-/** A UUID of any version (RFC 9562), in small letters; UUID. */
+/** A UUID of any version (RFC 9562), in lower case; UUID. */
 export const uuidKind: FieldKind<string> = written(
   "uuid",
   { scalar: "Uuid" },
@@ -94,7 +94,7 @@ function readBytes(value: unknown): Parsed<Uint8Array> {
 
 const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 
-/** Bytes: a `Uint8Array` in code, base64 with padding on the wire; BYTEA. Conditions can only compare them with null. */
+/** Bytes: a `Uint8Array` in code, base64 with padding in JSON; BYTEA. Conditions can only compare them with null. */
 export const bytesKind: FieldKind<Uint8Array> = Object.freeze<FieldKind<Uint8Array>>({
   name: "bytes",
   column: { scalar: "Bytes" },

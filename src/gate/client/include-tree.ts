@@ -16,8 +16,8 @@ type Node = { [relation: string]: IncludeTree; [INCLUDED]?: Included };
 export const INCLUDE_OPTIONS = ["where", "sort", "limit", "select", "include", "count"] as const;
 
 /**
- * Converts `["author", "comments.author"]`, or `{ comments: { where, sort, limit, select, count, include: { author:
- * true } } }`, into a tree.
+ * Converts `["author", "comments.author"]`, or
+ * `{ comments: { where, sort, limit, select, count, include: { author: true } } }`, into a tree.
  * @throws BadRequestError for any other value
  */
 export function includeTree(include: unknown): IncludeTree | undefined {

@@ -260,12 +260,13 @@ export function looksAt(condition: Condition, target?: AnyEntity): boolean {
 export type Row = Record<string, unknown>;
 
 /**
- * Conditions on records, as used by drivers, rules, services and clients: `{ published: true, views: { gte: 3 },
- * author: { name: { like: "ann" } }, or: [...], and: [...], not: {...} }` (or `OR`, `AND`, `NOT`). Operators: `eq ne gt
- * gte lt lte in nin like starts ends null`; an array means `in`, `null` means “is null”. Logic is two-valued: null is
- * not equal to 3, so `{ views: { ne: 3 } }` and `NOT` match it. `like`, `starts` and `ends` ignore case (in SQLite, of
- * A to Z only) and match `%` and `_` literally. A to-many relation matches when at least one related record does; `{
- * some, none, every }` change that.
+ * Conditions on records, as used by drivers, rules, services and clients:
+ * `{ published: true, views: { gte: 3 }, author: { name: { like: "ann" } }, or: [...], and: [...], not: {...} }` (or
+ * `OR`, `AND`, `NOT`).
+ * Operators: `eq ne gt gte lt lte in nin like starts ends null`; an array means `in`, `null` means “is null”. Logic is
+ * two-valued: null is not equal to 3, so `{ views: { ne: 3 } }` and `NOT` match it. `like`, `starts` and `ends` ignore
+ * case (in SQLite, of A to Z only) and match `%` and `_` literally. A to-many relation matches when at least one
+ * related record does; `some`, `none` and `every` change that.
  */
 export interface Where {
   readonly [name: string]: unknown;

@@ -25,9 +25,9 @@ export interface RouteInput extends Omit<KernelRouteInput, "handler" | "meta"> {
   /** Additional documentation for one reader. @default the part that all routes share */
   readonly describe?: DescribeRoute | undefined;
   /**
-   * Whether the handler only uses the database. If true, a caller may include the route in a batch transaction, and so
-   * roll it back. If false, it never runs in a transaction with other routes.
-   * @default it may run in a transaction of its own, which ends with the handler
+   * Whether the handler only uses the database. If true, a caller may include the route in a batch transaction, which
+   * may roll it back. If false, it never runs in a transaction that a plugin begins.
+   * @default it may run in a transaction of its own, which commits or rolls back with the handler
    */
   readonly transactional?: boolean | undefined;
   /** Makes it a method of the in-process client, named like `action`; entity routes only. @default no method */

@@ -17,8 +17,8 @@ import { entityOfRecord, knownOf, noteShown } from "./tag-record.ts";
 
 /**
  * Converts a value to plain JSON data and masks every record in it, at any depth, for the caller. `wire` converts
- * datetimes to ISO texts; without it they stay `Date`s, for callers in the process. A mask that is not final yet shows
- * too few fields; see `presentSettled`.
+ * datetimes to ISO texts; without it they stay `Date`s, for in-process callers. A mask that is not final yet shows too
+ * few fields; see `presentSettled`.
  * @throws InternalError for a value that is nested too deeply or circular
  */
 export function present(value: unknown, scope: OperationScope, wire: boolean, depth = 0): unknown {

@@ -3,8 +3,7 @@ import type { Condition } from "../condition/condition.ts";
 
 /**
  * How often a path may lead from shared records back to many: `customer.orders` of an order does so once. Each time may
- * multiply the work of the database for one record, whatever the size of the tables. SQLite and memory evaluate it
- * once.
+ * multiply the work of the database for one record, even with small tables. SQLite and memory evaluate it once.
  */
 const MOST_TURNS = 1;
 

@@ -146,7 +146,7 @@ export function resultOf({ of, column }: Measure, part: Part): unknown {
   return trimmed(fromUnits((scaled + (scaled < 0n ? -count : count)) / (count * 2n), more));
 }
 
-/** Adds two sums. NaN and Infinity stay what they are. */
+/** Adds two sums. If one is NaN or Infinity, the result is a number. */
 function addUp(one: number | bigint, other: number | bigint): number | bigint {
   return typeof one === "bigint" && typeof other === "bigint" ? one + other : Number(one) + Number(other);
 }

@@ -18,7 +18,7 @@ export class ByteBudget {
   /**
    * @param most the total number of bytes
    * @param holder is notified of the bytes spent once they are large @default not counted
-   * @param least the number of rows that are read whatever their size @default 1, so that a list can always continue
+   * @param least the number of rows that are read regardless of their size @default 1, so that a list can always continue
    */
   constructor(most: number, holder?: ByteHolder, least = 1) {
     this.#left = most;
@@ -34,7 +34,7 @@ export class ByteBudget {
    * Returns how many of the rows, in order, may be read: those that fit, and at least as many as the budget says. Their
    * bytes are spent.
    * @param sizes the size in bytes of each row
-   * @param least the number of rows that are read whatever their size @default that of the budget
+   * @param least the number of rows that are read regardless of their size @default that of the budget
    * @throws UnavailableError when too many large responses are in flight
    */
   take(sizes: readonly number[], least = this.#least): number {

@@ -45,7 +45,7 @@ export class Exchange implements HttpExchange {
     this.#large = large;
   }
 
-  /** Counts bytes of a large response. A single large response is always allowed, whatever its size. */
+  /** Counts bytes of a large response. A single large response is always allowed, regardless of its size. */
   hold(bytes: number): void {
     if (this.#isAnswered) return;
     const others = this.#large.bytes - this.#held;

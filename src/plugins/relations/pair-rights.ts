@@ -1,8 +1,11 @@
 import { type AnyEntity, isKeelsonError, type ResolvedRelation } from "../../entity/index.ts";
 import {
+  allOf,
   asItPasses,
+  type Condition,
   compileWhere,
   giveTurn,
+  looksAt,
   type Operation,
   type OperationScope,
   withoutRecord,
@@ -37,25 +40,85 @@ const PORTION = 500;
 
 /** Checks that the caller may read all targets. A hidden target gets the same error as a missing one. */
 export async function checkTargets(scope: OperationScope, taken: readonly ReadLinks[]): Promise<void> {
-  const errors: Record<string, string> = {};
-  for (const { relation, key, mode, ids } of taken) {
-    if (mode === "remove") continue;
-    const visible = await visibleIds(scope, relation.target, ids);
-    const missing = ids.find((id) => !visible.has(id));
-    if (missing !== undefined) errors[key] = `${relation.target.name} "${missing}" does not exist`;
+  const missing: (readonly [ReadLinks, string])[] = [];
+  for (const links of taken) {
+    if (links.mode === "remove") continue;
+    const visible = await visibleIds(scope, links.relation.target, links.ids);
+    const id = links.ids.find((id) => !visible.has(id));
+    if (id !== undefined) missing.push([links, id]);
   }
-  if (Object.keys(errors).length > 0) throw new ValidationFailedError(errors);
+  if (missing.length > 0) throw unseen(missing);
 }
 
-/** Links whose targets have conditional visibility, which may have changed while the write waited for a lock. */
+function unseen(missing: readonly (readonly [ReadLinks, string])[]): ValidationFailedError {
+  const errors = missing.map(([{ key, relation }, id]) => [key, `${relation.target.name} "${id}" does not exist`]);
+  return new ValidationFailedError(Object.fromEntries(errors));
+}
+
+/** Links to targets that only some callers may read, and what is known about these targets before storing. */
+export interface SeenLinks extends ReadLinks {
+  /** Who may read the targets. */
+  readonly rule: Condition;
+  /** Targets that the caller must be able to read without the record: the write must not make them readable by itself. */
+  readonly apart: ReadonlySet<unknown>;
+}
+
+/**
+ * Links whose targets have conditional visibility, which may change while the write waits for other transactions.
+ * @param record the id of the stored record; undefined for a new record
+ */
 export async function seenOnConditions(
-  scope: OperationScope,
+  { scope, entity }: Operation,
   taken: readonly ReadLinks[],
-): Promise<readonly ReadLinks[]> {
-  const found: ReadLinks[] = [];
+  record: string | undefined,
+): Promise<readonly SeenLinks[]> {
+  const found: SeenLinks[] = [];
   for (const links of taken) {
-    const { predicate, guard } = await scope.access.readDecision(links.relation.target);
-    if (predicate !== undefined || guard !== undefined) found.push(links);
+    if (links.mode === "remove") continue;
+    const { target } = links.relation;
+    const { predicate, guard } = await scope.access.readDecision(target);
+    if (predicate === undefined && guard === undefined) continue;
+    const rule = compileWhere(scope.app.model, target, predicate);
+    const asks = record !== undefined && looksAt(rule, entity) && scope.driver.capabilities.concurrentTransactions;
+    const apart = asks ? await idsWithout(scope, { ...links, rule }, { entity, id: record }) : links.ids;
+    found.push({ ...links, rule, apart: new Set(apart) });
+  }
+  return found;
+}
+
+/**
+ * Checks after storing pairs that the caller may still read their targets. The effects of the record and its pairs are no
+ * reason to refuse them, and no reason to accept them.
+ */
+export async function checkTargetsAgain(operation: Operation, seen: readonly SeenLinks[]): Promise<void> {
+  const { scope, entity, records } = operation;
+  const record = { entity, id: String(records[0]?.id) };
+  for (const links of seen) {
+    if (!looksAt(links.rule, entity)) {
+      await checkTargets(scope, [links]);
+      continue;
+    }
+    const without = new Set(await idsWithout(scope, links, record));
+    const others = links.ids.filter((id) => !without.has(id));
+    await checkTargets(scope, [{ ...links, ids: others.filter((id) => !links.apart.has(id)) }]);
+    const lost = others.find((id) => links.apart.has(id));
+    if (lost !== undefined) throw unseen([[links, lost]]);
+  }
+}
+
+/** The targets that the caller could read without the record. */
+async function idsWithout(
+  { driver }: OperationScope,
+  { relation: { target }, ids, rule }: Pick<SeenLinks, "relation" | "ids" | "rule">,
+  record: { readonly entity: AnyEntity; readonly id: string },
+): Promise<readonly unknown[]> {
+  const found: unknown[] = [];
+  for (let start = 0; start < ids.length; start += PORTION) {
+    const where = allOf(
+      { id: { in: ids.slice(start, start + PORTION) } },
+      withoutRecord(rule, record.entity, record.id),
+    );
+    for (const { id } of await driver.findMany(target, { where, select: ["id"] })) found.push(id);
   }
   return found;
 }
@@ -78,13 +141,14 @@ export async function visibleIds(
 
 /**
  * Checks the right to update the records at the other end of pairs that both sides declare.
+ * @returns the entities whose records were checked; if transactions run concurrently, these records are locked now
  * @throws AuthorizationError
  */
 export async function assertMayChange(
   operation: Operation,
   changes: readonly Changes[],
   given?: string,
-): Promise<void> {
+): Promise<ReadonlySet<AnyEntity>> {
   const { entity, kind, scope, records } = operation;
   const id = given ?? String(records[0]?.id);
   const otherSides = new Map<AnyEntity, string[]>();
@@ -95,7 +159,7 @@ export async function assertMayChange(
     if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
   }
   const isStored = kind === "create" && given === undefined;
-  if (otherSides.size > 0) await assertMayUpdate(scope, otherSides, isStored ? { entity, id } : undefined);
+  return assertMayUpdate(scope, otherSides, isStored ? { entity, id } : undefined);
 }
 
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
@@ -113,14 +177,16 @@ async function assertMayUpdate(
   scope: OperationScope,
   records: ReadonlyMap<AnyEntity, readonly string[]>,
   without?: { readonly entity: AnyEntity; readonly id: string },
-): Promise<void> {
+): Promise<ReadonlySet<AnyEntity>> {
   const { app, driver, principal } = scope;
-  if (principal.kind === "system") return;
+  const asked = new Set<AnyEntity>();
+  if (principal.kind === "system") return asked;
   const entities = [...records.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entity of entities) {
     const ids = [...new Set(records.get(entity))].sort();
     const decided = await scope.access.decide({ kind: "update", entity, ids });
     if (decided.predicate === undefined && decided.guard === undefined) continue;
+    asked.add(entity);
     const rule = decided.predicate && compileWhere(app.model, entity, decided.predicate);
     const decision = {
       ...decided,
@@ -138,6 +204,7 @@ async function assertMayUpdate(
         throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
     }
   }
+  return asked;
 }
 
 /**

@@ -15,8 +15,10 @@ import {
   assertMayRead,
   type Changes,
   checkTargets,
+  checkTargetsAgain,
   type Links,
   type ReadLinks,
+  type SeenLinks,
   seenOnConditions,
   visibleIds,
 } from "./pair-rights.ts";
@@ -57,15 +59,14 @@ export function addLinkHooks(
     }
     waiting.set(operation, read);
     operation.transactional = true;
-    let changes: readonly Changes[] | undefined;
+    let decided: Decided | undefined;
     operation.whenHeld(async (record) => {
-      changes = await decideChanges(operation, record, read());
+      decided = await decideChanges(operation, record, read());
     });
     operation.whenWritten(async () => {
-      if (changes === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
-      if (operation.kind === "update" && mayWaitForOthers(operation)) await assertMayChange(operation, changes);
-      await storeChanges(operation, changes);
-      if (changes.some(({ added }) => added.length > 0)) await decideAgain(operation, changes, read());
+      if (decided === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
+      await storeDecided(operation, decided);
+      if (decided.changes.some(({ added }) => added.length > 0)) await decideAgain(operation, decided);
     });
   };
   const check: HookFunction<"operation:validate"> = (operation) => {
@@ -106,21 +107,41 @@ function textOf({ kind }: ColumnDefinition, id: unknown): unknown {
   return found?.ok === true ? found.value : id;
 }
 
+/** How a write changes pairs, and what was decided about that before storing. */
+interface Decided {
+  readonly changes: readonly Changes[];
+  /** Entities whose records at the other end were checked, and are locked. */
+  readonly locked: ReadonlySet<AnyEntity>;
+  readonly seen: readonly SeenLinks[];
+}
+
 /** @param record the stored record, which is locked, or the new record, which is not stored yet */
-async function decideChanges(
-  operation: Operation,
-  record: Row,
-  taken: readonly ReadLinks[],
-): Promise<readonly Changes[]> {
+async function decideChanges(operation: Operation, record: Row, taken: readonly ReadLinks[]): Promise<Decided> {
   const { entity, scope, kind } = operation;
   const id = String(record.id);
   // The result reveals which pairs are stored.
   if (kind === "update") await assertMayRead(scope, entity, id);
   const changes: Changes[] = [];
   for (const links of taken) changes.push(await changesOf(operation, id, links));
-  await assertMayChange(operation, changes, id);
-  await checkTargets(scope, await seenOnConditions(scope, taken));
-  return changes;
+  const locked = await assertMayChange(operation, changes, id);
+  const seen = await seenOnConditions(operation, taken, kind === "update" ? id : undefined);
+  await checkTargets(scope, seen);
+  return { changes, locked, seen };
+}
+
+/**
+ * Stores pairs. If transactions run concurrently, storing pairs may wait, except for pairs with locked records. These come
+ * last, and the right to them is checked again just before.
+ */
+async function storeDecided(operation: Operation, { changes, locked }: Decided): Promise<void> {
+  const isLast = ({ relation: { target, inverse } }: Changes): boolean => inverse !== undefined && locked.has(target);
+  const last = changes.filter(isLast);
+  const first = changes.filter((change) => !isLast(change));
+  await storeChanges(operation, first);
+  const mayHaveWaited = first.length > 0 || mayWaitForOthers(operation);
+  const isAsked = operation.kind === "update" && operation.scope.driver.capabilities.concurrentTransactions;
+  if (isAsked && mayHaveWaited) await assertMayChange(operation, last);
+  await storeChanges(operation, last);
 }
 
 /**
@@ -128,15 +149,11 @@ async function decideChanges(
  * transactions, so earlier decisions may be outdated. The new record and pairs themselves do not count.
  * @throws AuthorizationError, AuthenticationError, ValidationFailedError
  */
-async function decideAgain(
-  operation: Operation,
-  changes: readonly Changes[],
-  taken: readonly ReadLinks[],
-): Promise<void> {
+async function decideAgain(operation: Operation, { changes, seen }: Decided): Promise<void> {
   const { kind, scope } = operation;
   if (!scope.driver.capabilities.concurrentTransactions) return;
   if (kind === "create") await assertMayChange(operation, changes);
-  await checkTargets(scope, await seenOnConditions(scope, taken));
+  await checkTargetsAgain(operation, seen);
   if (kind === "create") await decideCreateAgain(operation);
 }
 

@@ -66,6 +66,8 @@ export async function checkReferences(references: readonly Reference[], operatio
 interface Again {
   readonly reference: Reference;
   readonly rule: Condition;
+  /** Whether the target was visible without the record when an update had locked it. Then it must stay so. */
+  isApart?: boolean;
 }
 
 const later = new WeakMap<Operation, readonly Again[]>();
@@ -112,19 +114,30 @@ async function checkAgain(
 /**
  * Checks a reference when the record is locked, if the record may affect it. Others are checked after the statement.
  */
-async function isBefore({ reference, rule }: Again, operation: Operation): Promise<boolean> {
-  return !looksAt(rule, operation.entity) || isVisible(reference, operation);
+async function isBefore(one: Again, operation: Operation): Promise<boolean> {
+  if (!looksAt(one.rule, operation.entity)) return true;
+  one.isApart = await isVisibleWithout(one, operation, operation.id);
+  return isVisible(one.reference, operation);
 }
 
-/** Whether the target is visible after the statement, or would be without the record itself. */
-async function isStillVisible({ reference, rule }: Again, operation: Operation): Promise<boolean> {
-  const { scope, entity, kind, data, records } = operation;
-  const { column, target } = reference;
-  const decides = looksAt(rule, entity);
-  if (!(decides && kind === "create") && (await isVisible(reference, operation))) return true;
-  if (!decides) return false;
-  const where = allOf({ id: data[column] }, withoutRecord(rule, entity, records[0]?.id));
-  return (await scope.driver.findOne(target, where, { select: ["id"] })) !== null;
+/**
+ * Whether the target is visible after the statement without the record itself. Its current visibility counts if the record
+ * does not affect it, or if the stored record already made it visible.
+ */
+async function isStillVisible(one: Again, operation: Operation): Promise<boolean> {
+  const { entity, kind, records } = operation;
+  if (!looksAt(one.rule, entity)) return isVisible(one.reference, operation);
+  if (await isVisibleWithout(one, operation, records[0]?.id)) return true;
+  return kind === "update" && one.isApart === false && isVisible(one.reference, operation);
+}
+
+async function isVisibleWithout(
+  { reference, rule }: Again,
+  { scope, entity, data }: Operation,
+  id: unknown,
+): Promise<boolean> {
+  const where = allOf({ id: data[reference.column] }, withoutRecord(rule, entity, id));
+  return (await scope.driver.findOne(reference.target, where, { select: ["id"] })) !== null;
 }
 
 /** @throws ValidationFailedError */

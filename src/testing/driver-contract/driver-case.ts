@@ -5,20 +5,20 @@ import { everything } from "./library.ts";
 
 /** One rule of the contract. */
 export interface DriverCase {
-  /** What a driver does, in the present tense. */
+  /** The rule, in the present tense. */
   readonly title: string;
-  /** Passes, or rejects with the expected and the actual value. */
+  /** Resolves, or rejects with the expected and the actual value. */
   run(driver: Driver): Promise<void>;
 }
 
 /** The expected error of a statement. */
 export interface Refusal {
   readonly code: string;
-  /** Columns of a conflict, or keys that refer to nothing. @default not compared */
+  /** The columns of a conflict, or the dangling keys. @default not compared */
   readonly fields?: readonly string[];
 }
 
-/** Work must fail with a Keelson error, and change nothing. */
+/** Asserts that work fails with a Keelson error and changes nothing. */
 export async function expectRefusal(driver: Driver, work: () => Promise<unknown>, refusal: Refusal): Promise<void> {
   const before = await everything(driver);
   const outcome = await work().then(

@@ -7,7 +7,7 @@ import { everything, LIBRARY, plantLibrary } from "./library.ts";
 import { READ_CASES } from "./read-cases.ts";
 import { WRITE_CASES } from "./write-cases.ts";
 
-/** One write of each kind. */
+/** Runs one write of each kind. */
 async function touch(driver: Driver): Promise<void> {
   await driver.create("tag", { id: "t9", name: "green" });
   await driver.update("book", { id: "b2" }, { pages: 9 });
@@ -15,7 +15,7 @@ async function touch(driver: Driver): Promise<void> {
   await driver.link("book", "tags", "b2", ["t9"]);
 }
 
-/** All or nothing. */
+/** Transactions. */
 const TRANSACTION_CASES: readonly DriverCase[] = [
   {
     title: "keeps what a transaction wrote, and gives what its work gave",
@@ -72,19 +72,19 @@ const TRANSACTION_CASES: readonly DriverCase[] = [
 
 export type { DriverCase } from "./driver-case.ts";
 
-/** What every driver does, for any test framework. */
+/** The contract of all drivers, for any test framework. */
 export interface DriverContract {
-  /** What the driver under test stores. Make their tables before the first case, unless the driver makes them itself. */
+  /** The entities of the cases. Create their tables before the first case, unless the driver creates them. */
   readonly entities: readonly AnyEntity[];
-  /** Each begins with the same few records, whatever was there before: use a database of its own. */
+  /** Each case starts by replacing all records with the same small set: use a separate database. */
   readonly cases: readonly DriverCase[];
-  /** Connects a driver as the start of an app does, and makes its tables where it can. */
+  /** Connects a driver like an app's start, and creates its tables if it can. */
   connect(driver: Driver): Promise<void>;
 }
 
 /**
- * The essential part of the contract that all drivers keep: values, conditions, order, writes, constraints, links and
- * transactions. Cases use one database, so they run one after the other.
+ * The essential part of the driver contract: values, conditions, order, writes, constraints, links and transactions.
+ * Cases share one database, so they must run one at a time.
  * @example
  * const contract = driverContract()
  * const driver = myDriver()

@@ -16,7 +16,7 @@ import {
 import type { Driver, Row } from "../../gate/index.ts";
 
 const author = entity("author", { name: string, email: email.unique(), books: hasMany(() => book).inverse("author") });
-/** Keeps its author from being deleted, and loses its editor. */
+/** Prevents deletion of its author; a deleted editor is set to null. */
 const book = entity("book", {
   title: string,
   summary: text.optional(),
@@ -32,11 +32,11 @@ const book = entity("book", {
   notes: hasMany(() => note),
   tags: manyToMany(() => tag),
 }).unique(["authorId", "title"]);
-/** Goes with its book, and has versions. */
+/** Deleted with its book; versioned. */
 const note = entity("note", { text: string, book: belongsTo(() => book).onDelete("cascade") }).versioned();
 const tag = entity("tag", { name: string.unique(), books: manyToMany(() => book) }).timestamps(false);
 
-/** The entities of the contract, each before those that it refers to: the order in which they can be emptied. */
+/** The entities of the contract, each before those that it refers to, which is the order for deleting their records. */
 export const LIBRARY: readonly AnyEntity[] = Object.freeze(
   [note, book, author, tag].map((one) => one.build() as AnyEntity),
 );
@@ -100,7 +100,7 @@ export async function plantLibrary(driver: Driver): Promise<void> {
   await driver.link("book", "tags", "b3", ["t1"]);
 }
 
-/** All that is stored, for comparing before with after. */
+/** Returns all stored records, to compare them before and after. */
 export async function everything(driver: Driver): Promise<Readonly<Record<string, unknown>>> {
   const all: Record<string, unknown> = {};
   for (const { name } of LIBRARY) all[name] = await driver.findMany(name);

@@ -6,7 +6,7 @@ import { DUNE } from "./library.ts";
 
 const ALL = ["b1", "b2", "b3", "b4"];
 
-/** Conditions on books, and the books that satisfy them. */
+/** Conditions on books, and the matching books. */
 const CONDITIONS: Readonly<Record<string, readonly (readonly [where: Where, ids: readonly string[]])[]>> = {
   "no condition, and logic without parts": [
     [{}, ALL],
@@ -95,7 +95,7 @@ const conditionCases: readonly DriverCase[] = Object.entries(CONDITIONS).map(([w
   },
 }));
 
-/** A row with its columns in the order of another. */
+/** Sorts the columns of a row like those of another. */
 function sortedLike(order: Row, row: Row | null | undefined): Row {
   return Object.fromEntries(Object.keys(order).map((name) => [name, row?.[name]]));
 }

@@ -8,7 +8,7 @@ const conflict = (...fields: string[]): Refusal => ({ code: "CONFLICT", fields }
 const dangling = (...fields: string[]): Refusal => ({ code: "VALIDATION_FAILED", fields });
 const REFERENCED: Refusal = { code: "REFERENCED" };
 
-/** Storing, changing and deleting records, and what keeps them whole. */
+/** Storing, updating and deleting records, and constraints. */
 export const WRITE_CASES: readonly DriverCase[] = [
   {
     title: "creates records, one or several, and gives the row or the number",

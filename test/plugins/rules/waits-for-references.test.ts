@@ -55,6 +55,11 @@ const page = entity("page", {
   seal: string.optional().writable(unsealed),
   shelves: manyToMany(() => shelf),
   drafts: manyToMany(() => draft),
+  badges: manyToMany(() => badge),
+  trays: manyToMany(() => tray),
+  tray: belongsTo(() => tray)
+    .optional()
+    .onDelete("setNull"),
   draft: belongsTo(() => draft)
     .optional()
     .onDelete("setNull"),
@@ -77,6 +82,13 @@ const shelf = entity("shelf", {
   update: [ofMember],
 });
 const draft = entity("draft", { folder: belongsTo(() => folder).onDelete("cascade") }).rules({ read: [ofMember] });
+/** Read by those of its folder, and by all while one of these pages leads to it. */
+const paged = defineRule("wfrPaged", () => ({ OR: [{ pages: { text: "late" } }, { papers: { text: "late" } }] }));
+const tray = entity("tray", {
+  folder: belongsTo(() => folder).onDelete("cascade"),
+  pages: manyToMany(() => page),
+  papers: hasMany(() => page),
+}).rules({ read: [ofMember, paged], update: ["everyone"] });
 /** Read by those of its folder while no page belongs to it. */
 const free = defineRule("wfrFree", ({ user }) => ({
   folder: { members: { userId: String(user?.id) } },
@@ -144,6 +156,7 @@ const entities = [
   shelf,
   draft,
   group,
+  tray,
   memo,
   sheet,
   plaque,
@@ -308,7 +321,8 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       const system = app.api.asSystem();
       for (const name of ["page", "badge"] as const) await app.api.driver.deleteMany(name, { id: { null: false } });
       await system.badge.create({ id: "b", name: "B" });
-      for (const name of ["shelf", "draft", "group"] as const) await system[name].create({ id: "s", folderId: "f" });
+      for (const name of ["shelf", "draft", "group", "tray"] as const)
+        await system[name].create({ id: "s", folderId: "f" });
       await system.page.create({ id: "p", text: "p", folderId: "f" });
     });
     const stored = async (): Promise<unknown> => [
@@ -316,6 +330,8 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       await app.api.driver.findMany("page", { select: ["text", "draftId", "groupId"] }),
       await app.api.driver.links("page", "shelves", ["p"]),
       await app.api.driver.links("page", "drafts", ["p"]),
+      await app.api.driver.links("tray", "pages", ["s"]),
+      await app.api.driver.count("page", { trayId: null }),
     ];
     const BADGE = `select 1 from "badge" where "id" = 'b' for update`;
     const DRAFT = `select 1 from "draft" where "id" = 's' for update`;
@@ -356,6 +372,11 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
         { text: "late", groupId: "s" },
         400,
       ],
+      ["where the pairs of a new record lead to it", TEXT, "POST", "pages", { text: "late", traysIds: ["s"] }, 400],
+      ["where the pairs of a change lead to it", TEXT, "PATCH", "pages/p", { text: "late", traysIds: ["s"] }, 400],
+      ["where the reference of a new record leads to it", TEXT, "POST", "pages", { text: "late", trayId: "s" }, 400],
+      ["where the reference of a change leads to it", TEXT, "PATCH", "pages/p", { text: "late", trayId: "s" }, 400],
+      ["when other pairs have waited", BADGE, "PATCH", "pages/p", { shelvesIds: ["s"], badgesIds: ["b"] }, 403],
     ])("is decided again %s", async (_what, held, method, path, body, status) => {
       const before = await stored();
       const answer = await create(method, `/api/${path}`, body, held);
@@ -416,6 +437,18 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       await app.api.asSystem().page.create({ id: "o", text: "o", folderId: "f" });
       const first = { text: "first", seal: "ann" };
       expect(await ann.request("PATCH", "/api/pages/o", first)).toMatchObject({ body: first });
+    });
+
+    it("lets a record lead to what it has shown before, and to nothing more", async () => {
+      const change = async (body: object) =>
+        (await app.as({ id: "ann" }).request("PATCH", "/api/pages/p", { text: "late", ...body })).status;
+      await app.api.asSystem().page.update("p", { text: "late", trayId: "s" });
+      await app.api.driver.deleteMany("access", { userId: "ann" });
+      expect(await change({ traysIds: ["s"] })).toBe(200);
+      expect(await change({ trayId: null })).toBe(200);
+      expect(await change({ trayId: "s" })).toBe(200);
+      expect(await change({ trayId: null, traysIds: [] })).toBe(200);
+      expect([await change({ trayId: "s" }), await change({ traysIds: ["s"] })]).toEqual([400, 400]);
     });
 
     it("lets them be stored otherwise, also where the record itself ends the right", async () => {

@@ -115,8 +115,8 @@ export interface Migrations {
     readonly onProgress?: ((progress: MigrationProgress) => void) | undefined;
   }): Promise<{ readonly applied: readonly string[] }>;
   /**
-   * Records the outcome of a migration that failed halfway, after you have checked the database (`keelson migrate
-   * resolve <name> --as applied`).
+   * Records the outcome of a migration that failed halfway, after you have checked the database
+   * (`keelson migrate resolve <name> --as applied`).
    * @throws ConfigurationError when the migration has not failed
    */
   resolve(name: string, as: "applied" | "rolled-back"): Promise<void>;

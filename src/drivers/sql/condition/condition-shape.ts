@@ -4,7 +4,7 @@ import { pathShape } from "./build-path.ts";
 import { codecOf, jsonOfItems, listForm, listValues } from "./column-codec.ts";
 import { patternOf } from "./patterns.ts";
 
-/** The condition of a relation; `ALWAYS` if every related record meets it whatever its values. */
+/** The condition of a relation; `ALWAYS` if every related record meets it, independent of its values. */
 export function askedOfRelated({ matches }: Related): Condition {
   return isAlways(matches) ? ALWAYS : matches;
 }

@@ -52,7 +52,7 @@ interface Comparing {
 
 /**
  * Finds the columns that may compare text inexactly: any column of MySQL, and those of existing tables elsewhere.
- * SQLite does not report collations, so all columns of existing tables count.
+ * SQLite does not report collations, so all text columns of existing tables count.
  */
 async function comparingIn(
   client: SqlDriverAdapter,

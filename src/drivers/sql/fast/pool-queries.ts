@@ -45,7 +45,7 @@ export function poolQueries(
     const { sql, args } = query;
     const name = nameOf(query);
     try {
-      // A pool returns the result that its client calls back with, whatever the declared types.
+      // A pool returns the result that its client passes to the callback, regardless of the declared types.
       if (describedOnce && name !== undefined)
         return await (pool.query(new PreparedQuery(name, sql, args)) as unknown as Promise<Rows>);
       return await pool.query({ ...(name && { name }), text: sql, values: args, rowMode: "array", types: TYPES });

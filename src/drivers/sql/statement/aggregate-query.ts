@@ -187,7 +187,7 @@ const PATTERNS: Readonly<Record<Provider, Readonly<Record<Beginning, Written>>>>
   },
 };
 
-/** Uses the seconds since 1970, which are the same for columns with and without a zone, whatever the session's zone. */
+/** Uses the seconds since 1970, which do not depend on the column's zone or the session's zone. */
 function postgresql(part: string, format = "YYYY-MM-DD"): Written {
   return (sql, column, zone) => {
     const local = sql`to_timestamp(extract(epoch from ${column})::double precision) at time zone ${sql.lit(zone)}`;
