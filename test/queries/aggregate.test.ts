@@ -136,7 +136,7 @@ describe.each(everyDatabase(SHOP, 1))("aggregates, on %s", (_name, open) => {
     ["", "something to compute"],
     ["count=3", '"count" takes true and false only'],
     ["sum=name", '"name" has no sum'],
-    ["group=month(name)", "is no datetime"],
+    ["group=month(name)", "is neither a datetime"],
     ["group=decade(createdAt)", 'no "decade"'],
     ["count&having={", "must be JSON"],
     ["count&having={}x", "must be JSON"],

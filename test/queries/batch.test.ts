@@ -82,7 +82,7 @@ describe.each(everyDatabase(SHOP, 1))("a batch, on %s", (_name, open) => {
     [[{ method: "POST", path: "/orders", data: {} }], 'Item 0: an item has no "data"'],
     [
       [{ method: "POST", path: "/orders", body: { number: "$0.id" } }],
-      '"$0.id" is no value in the answer of an item before',
+      '"$0.id" is not a value in the response of an earlier item',
     ],
     [[{ method: "POST", path: "/orders", headers: { cookie: "a" } }], 'not "cookie"'],
     [[{ method: "POST", path: "/../batch", body: [] }], "Item 0: "],

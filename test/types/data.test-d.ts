@@ -139,7 +139,7 @@ describe("RelatedData", () => {
     belongsTo(function late() {
       return user;
     });
-    // @ts-expect-error a name is no entity
+    // @ts-expect-error a name is not an entity
     belongsTo("user");
     // @ts-expect-error the entity itself may not exist yet
     belongsTo(user);

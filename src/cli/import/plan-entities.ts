@@ -142,7 +142,7 @@ class Planner {
       else
         this.#lose(
           "references",
-          `${fullName(table)}: the foreign key ${reference.name} is no relation, because ${problem}`,
+          `${fullName(table)}: the foreign key ${reference.name} is not a relation, because ${problem}`,
         );
       for (const other of problem === undefined ? reference.others : [])
         this.#missing.push(
@@ -169,7 +169,7 @@ class Planner {
     if (columns.length > 1) return `it has ${columns.length} columns`;
     if ("column" in id && columns[0] === id.column.name) return "its column is the key";
     if (!this.#drafts.has(fullName({ schema, name: table })))
-      return `${fullName({ schema, name: table })} is no entity`;
+      return `${fullName({ schema, name: table })} is not an entity`;
     return this.#leadsToId(reference) ? undefined : `it refers to "${reference.targets.join(", ")}" and not to the key`;
   }
 

@@ -122,7 +122,8 @@ function groupKey(reading: Reading, text: string): GroupKey {
     throw new BadRequestError(`There is no "${word}" to group by; there are ${BUCKETS.join(", ")}`);
   const column = usable(reading, field);
   const { scalar } = column.kind.column;
-  if (scalar !== "DateTime" && scalar !== "Date") throw new BadRequestError(`"${field}" is no datetime and no date`);
+  if (scalar !== "DateTime" && scalar !== "Date")
+    throw new BadRequestError(`"${field}" is neither a datetime nor a date`);
   if (scalar === "Date" && word === "hour") throw new BadRequestError(`"${field}" is a date, which has no hours`);
   return { name: text, column, bucket: word as Bucket };
 }

@@ -142,7 +142,7 @@ async function readInPortions(operation: MutableOperation, mask: FieldMask, find
     tagRecords(operation);
     await runHooks(reveal, operation);
     const sizes = operation.records.map((record) => countedBytes(record, dropHidden(operation, mask, record)));
-    const found = operation.records.slice(0, bytes.take(sizes, page.length === 0 ? 1 : 0));
+    const found = operation.records.slice(0, bytes.take(sizes, page.length === 0 ? undefined : 0));
     page.push(...found);
     const end = found.at(-1);
     const last = end && (await withRelated(operation, sort, end));
@@ -193,10 +193,14 @@ function ownBytes({ query, scope }: MutableOperation, limit: number): ByteBudget
   return new ByteBudget(query.include === undefined ? pageBytes : pageBytes / 2, scope.exchange);
 }
 
-/** The size limit of all included records of an operation together; no limit for the system. */
+/**
+ * The size limit of all included records of an operation together; no limit for the system. A record that does not fit
+ * is not read, also when it is the only one of its list: each level of includes would add one.
+ */
 export function includedBytes(operation: Operation): ByteBudget | undefined {
   const { principal, scope } = operation;
-  if (principal.kind !== "system") operation.bytes ??= new ByteBudget(scope.app.limits.pageBytes / 2, scope.exchange);
+  if (principal.kind !== "system")
+    operation.bytes ??= new ByteBudget(scope.app.limits.pageBytes / 2, scope.exchange, 0);
   return operation.bytes;
 }
 

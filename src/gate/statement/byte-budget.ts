@@ -13,14 +13,17 @@ export class ByteBudget {
   #spent = 0;
   #held = 0;
   readonly #holder: ByteHolder | undefined;
+  readonly #least: number;
 
   /**
    * @param most the total number of bytes
    * @param holder is notified of the bytes spent once they are large @default not counted
+   * @param least the number of rows that are read regardless of their size @default 1, so that a list can always continue
    */
-  constructor(most: number, holder?: ByteHolder) {
+  constructor(most: number, holder?: ByteHolder, least = 1) {
     this.#left = most;
     this.#holder = holder;
+    this.#least = least;
   }
 
   get left(): number {
@@ -28,13 +31,13 @@ export class ByteBudget {
   }
 
   /**
-   * Returns how many of the rows, in order, may be read: those that fit, and at least one, so that a list can always
-   * continue. Their bytes are spent.
+   * Returns how many of the rows, in order, may be read: those that fit, and at least as many as the budget says. Their
+   * bytes are spent.
    * @param sizes the size in bytes of each row
-   * @param least the number of rows that are read regardless of their size @default 1
+   * @param least the number of rows that are read regardless of their size @default that of the budget
    * @throws UnavailableError when too many large responses are in flight
    */
-  take(sizes: readonly number[], least = 1): number {
+  take(sizes: readonly number[], least = this.#least): number {
     let count = 0;
     let bytes = 0;
     for (const size of sizes) {

@@ -256,7 +256,8 @@ class PortDriver implements Driver {
   #pairsOf(ref: EntityRef, name: string): ResolvedRelation {
     const entity = this.#find(ref);
     const relation = this.model.relation(entity, name);
-    if (relation?.type !== "manyToMany") throw new BadRequestError(`${entity.name}.${name} is no manyToMany relation`);
+    if (relation?.type !== "manyToMany")
+      throw new BadRequestError(`${entity.name}.${name} is not a manyToMany relation`);
     return relation;
   }
 }

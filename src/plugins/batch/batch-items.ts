@@ -91,7 +91,7 @@ export function resolveItem(item: BatchItem, answers: readonly unknown[], refere
     let value = answers[Number(index)];
     for (const name of path.split(".")) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
     if (value === undefined || isObject(value) || Array.isArray(value))
-      throw new BadRequestError(`"$${index}.${path}" is no value in the answer of an item before this one`);
+      throw new BadRequestError(`"$${index}.${path}" is not a value in the response of an earlier item`);
     references.take(value);
     return value;
   };

@@ -42,7 +42,7 @@ export function proxyProblems(trusted: unknown): string[] {
   if (!Array.isArray(trusted)) return [form];
   return trusted
     .filter((entry: unknown) => subnetOf(entry) === undefined)
-    .map((entry: unknown) => `\`trustedProxies\`: "${String(entry)}" is no address and no network (CIDR)`);
+    .map((entry: unknown) => `\`trustedProxies\`: "${String(entry)}" is neither an address nor a network (CIDR)`);
 }
 
 /** @param trusted checked options */

@@ -109,7 +109,7 @@ export function checkOptions(options: RateLimitOptions): string[] {
 }
 
 function policyProblems(policy: unknown, index: number): string[] {
-  if (typeof policy !== "object" || policy === null) return [`\`policies[${index}]\` is no policy`];
+  if (typeof policy !== "object" || policy === null) return [`\`policies[${index}]\` is not a policy`];
   const { name, by = "caller", each = "policy", for: routes = {}, ...given } = policy as Partial<RateLimitPolicy>;
   const at = `policy "${String(name ?? index)}"`;
   const problems = unknownNames(policy, KNOWN_OF_POLICY, `${at}: `);

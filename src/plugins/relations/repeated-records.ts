@@ -26,7 +26,7 @@ export function takeRepeated(
   let more = 0;
   for (const [row, count] of times)
     if (count > 1) more += (count - 1) * bytesWithRelated(scope, relation.target, row, inner);
-  bytes.take([more], 0);
+  bytes.take([more]);
   return !bytes.isCut;
 }
 

@@ -138,7 +138,8 @@ async function storeDecided(operation: Operation, { changes, locked }: Decided):
   const last = changes.filter(isLast);
   const first = changes.filter((change) => !isLast(change));
   await storeChanges(operation, first);
-  const mayHaveWaited = first.length > 0 || mayWaitForOthers(operation);
+  const isStored = first.some(({ added, removed }) => added.length + removed.length > 0);
+  const mayHaveWaited = isStored || mayWaitForOthers(operation);
   const isAsked = operation.kind === "update" && operation.scope.driver.capabilities.concurrentTransactions;
   if (isAsked && mayHaveWaited) await assertMayChange(operation, last);
   await storeChanges(operation, last);

@@ -264,7 +264,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     const other = await at(place, [user]);
     expect(await problemsOf(other.deploy({ baseline: true }))).toEqual([
       "only a database that fits the definitions can be a baseline; first run: keelson db push",
-      'table "post" is described by no entity',
+      'table "post" is not described by an entity',
     ]);
     expect((await migrations.deploy({ baseline: true })).applied).toHaveLength(1);
     expect(created?.directory).toContain((await migrations.status()).applied[0]);

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { rowBytes, withMiddleware } from "../../../src/gate/index.ts";
 import {
+  belongsTo,
   type Driver,
   defineRule,
   embedded,
   entity,
+  hasMany,
   memoryDriver,
   noopLogger,
   string,
@@ -94,6 +96,38 @@ describe.each(drivers)("the records that a field rule looks at on %s", (_, open)
     expect((body as { seal: string }[]).map(({ seal }) => seal)).toEqual(ids);
     expect(Math.max(...held)).toBeLessThan(1_100_000);
     expect(held.length).toBeGreaterThan(4);
+    await app.close();
+    await remove();
+  });
+});
+
+const shelf = entity("shelf", { books: hasMany(() => book) }).rules({ read: ["everyone"] });
+const book = entity("book", {
+  blurb: text.optional(),
+  shelf: belongsTo(() => shelf),
+  pages: hasMany(() => page),
+}).rules({ read: ["everyone"] });
+const page = entity("page", { story: text, book: belongsTo(() => book) }).rules({ read: ["everyone"] });
+
+describe.each(drivers)("included records that do not fit on %s", (_, open) => {
+  it.each(["", "/s"])("are refused, also where each list has only one: /api/shelves%s", async (of) => {
+    const { driver, remove } = await open();
+    const app = createTestApp({
+      entities: [shelf, book, page],
+      driver,
+      limits: { pageBytes: 2_000 },
+      logger: noopLogger,
+    });
+    await app.api.ready;
+    const system = app.api.asSystem();
+    await system.shelf.create({ id: "s" });
+    await system.book.create({ id: "b", shelfId: "s", blurb: "b".repeat(600) });
+    await system.page.create({ id: "p", bookId: "b", story: "p".repeat(600) });
+    const ask = (include: string) => app.as(null).request("GET", `/api/shelves${of}?include=${include}`);
+    expect((await ask("books")).status).toBe(200);
+    const tooMuch = await ask("books.pages");
+    expect(tooMuch.status).toBe(400);
+    expect(JSON.stringify(tooMuch.body)).toContain("1000 bytes");
     await app.close();
     await remove();
   });

@@ -69,7 +69,7 @@ describe("options of httpService", () => {
   );
 
   it("refuses a path of what can be no entity", () => {
-    expect(problemsOf({ baseUrl, paths: { "a/b": "/ab" } })).toEqual(['`paths`: "a/b" is no name of an entity']);
+    expect(problemsOf({ baseUrl, paths: { "a/b": "/ab" } })).toEqual(['`paths`: "a/b" is not the name of an entity']);
   });
 
   it.each(["host", "Content-Length", "transfer-encoding", "Connection", "te", "proxy-authorization"])(

@@ -44,7 +44,7 @@ export function sentencesOf(outline: string): readonly string[] {
     if (difference.of === "part")
       return `table "${difference.table}" ${plain(CHANGES[difference.sign](difference.text))}`;
     const { what, name, sign } = difference;
-    return `${what} "${name}" ${sign === "+" ? "is missing" : "is described by no entity"}`;
+    return `${what} "${name}" ${sign === "+" ? "is missing" : "is not described by an entity"}`;
   });
 }
 

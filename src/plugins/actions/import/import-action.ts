@@ -111,7 +111,7 @@ function refuseHidden(scope: OperationScope, entity: AnyEntity, key: UniqueKey):
 function upsertProblem(entity: AnyEntity, key: UniqueKey): string | undefined {
   const names = Object.keys(entity.columns);
   const unknown = key.find((name) => !Object.hasOwn(entity.columns, name));
-  if (unknown !== undefined) return `upsertBy names "${unknown}", which is no field.${didYouMean(unknown, names)}`;
+  if (unknown !== undefined) return `upsertBy names "${unknown}", which is not a field.${didYouMean(unknown, names)}`;
   const hidden = key.find((name) => entity.hidden.includes(name));
   if (hidden !== undefined) return `upsertBy names "${hidden}", which no caller may read`;
   if (isUnique(entity, key)) return undefined;

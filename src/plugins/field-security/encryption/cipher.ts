@@ -46,7 +46,7 @@ export function decryptBound(
   const { bytes, bound } = decryptBytes(ring, encrypted, context);
   const value = decodeValue(bytes);
   if (value === undefined)
-    throw new DecryptionError("the decrypted bytes are no value of this version", { reason: "malformed" });
+    throw new DecryptionError("the decrypted bytes are not a value of this version", { reason: "malformed" });
   return { value, bound };
 }
 
@@ -87,8 +87,7 @@ export function encryptBytes(ring: KeyRing, bytes: Uint8Array, context?: Binding
 /** Decrypts to bytes. @throws DecryptionError */
 export function decryptBytes(ring: KeyRing, encrypted: unknown, context?: BindingContext): Opened {
   const envelope = readEnvelope(encrypted);
-  if (envelope === undefined)
-    throw new DecryptionError("what is stored is no encrypted value", { reason: "malformed" });
+  if (envelope === undefined) throw new DecryptionError("the stored value is not encrypted", { reason: "malformed" });
   return envelope.keyId === null ? openWithAnyKey(ring, envelope) : openWithItsKey(ring, envelope, context);
 }
 

@@ -28,7 +28,7 @@ const OF_THE_CONNECTION = new Set([
 
 /** The reason why a request may not have a header of this name; undefined when it may. */
 function headerNameProblem(name: unknown): string | undefined {
-  if (typeof name !== "string" || !NAME.test(name)) return "is no name of a header";
+  if (typeof name !== "string" || !NAME.test(name)) return "is not the name of a header";
   return OF_THE_CONNECTION.has(name.toLowerCase()) ? "is for the connection to say" : undefined;
 }
 
@@ -89,7 +89,7 @@ function baseProblems({ baseUrl, paths = {} }: HttpServiceOptions): string[] {
 }
 
 function pathProblems(origin: string, name: string, path: unknown): string[] {
-  if (!isValidEntityName(name)) return [`\`paths\`: "${name}" is no name of an entity`];
+  if (!isValidEntityName(name)) return [`\`paths\`: "${name}" is not the name of an entity`];
   const rest = typeof path === "string" ? path.replace(/^\//, "") : "";
   // The URL parser would change some paths, so that they lead elsewhere: `..`, spaces, backslashes.
   const kept = URL.canParse(`${origin}/${rest}`) && new URL(`${origin}/${rest}`).href === `${origin}/${rest}`;
@@ -137,7 +137,7 @@ export function httpService(options: HttpServiceOptions): RemoteService {
     ...(shared === undefined ? {} : { shared }),
     ...(timeout === undefined ? {} : { timeout }),
     async fetchByIds(entityName: string, ids: readonly string[], asked: RemoteFetchOptions = {}) {
-      if (!isValidEntityName(entityName)) throw new PluginError("Records were asked for by no name of an entity");
+      if (!isValidEntityName(entityName)) throw new PluginError("The name of the entity of the records is not valid");
       const path = paths.get(entityName)?.replace(/^\//, "") ?? kebabCase(pluralize(entityName));
       const addresses = listAddresses(`${base}/${path}`, ids, asked);
       if (addresses.length === 0) return [];

@@ -123,5 +123,5 @@ export class StepInterruptedError extends InternalError {}
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error
     ? thrown
-    : new InternalError("A step failed with something that is no error", { cause: thrown });
+    : new InternalError("A step threw a value that is not an Error", { cause: thrown });
 }
