@@ -6,12 +6,14 @@ import { type Database, inOrder } from "./database.ts";
 import { evaluate } from "./evaluate/evaluate.ts";
 import type { Outcome } from "./evaluate/outcome.ts";
 import { afterMeanwhile, endsBefore, replayed } from "./evaluate/races.ts";
-import { rowOf, type World, worldOf } from "./evaluate/world.ts";
+import { rowOf, rowsOf, type World, withRow, worldOf } from "./evaluate/world.ts";
 import {
   type Data,
   type EntityModel,
   entityOf,
   type Input,
+  keyOf,
+  keysOf,
   type Meanwhile,
   type Model,
   type Principal,
@@ -97,7 +99,7 @@ async function runStep(app: OracleApp, database: Database, model: Model, world: 
   const decided = evaluate(model, world, step);
   // Where writes wait for each other, a reference that the write itself hides is refused as one that was hidden meanwhile.
   const hidden =
-    database.whileLocked === undefined ? [] : decided.flatMap((one) => refusedAfterwards(model, one, step));
+    database.whileLocked === undefined ? [] : decided.flatMap((one) => refusedAfterwards(model, world, one, step));
   const outcomes = [...decided, ...hidden];
   const got = await perform(app, entity, step);
   const ran = await settle(app, database, model, world, step, outcomes, got);
@@ -106,9 +108,18 @@ async function runStep(app: OracleApp, database: Database, model: Model, world: 
     : askAgain(app, database, ran.world, step, step.unseen, got);
 }
 
-/** What the same request is told once its own write has been made, if that is a fault in its values. */
-const refusedAfterwards = (model: Model, { world }: Outcome, step: Step): readonly Outcome[] =>
-  world === undefined ? [] : evaluate(model, world, step).filter(({ status }) => status === 400);
+/** The refusals of the same request once its own write has been made, apart from its references. */
+function refusedAfterwards(model: Model, before: World, { world: after }: Outcome, step: Step): readonly Outcome[] {
+  if (after === undefined) return [];
+  const keys = keysOf(entityOf(model, step.on)).map(keyOf);
+  const unlinked = rowsOf(after, step.on).reduce((world, row) => {
+    const old = rowOf(before, step.on, row.id);
+    return old === undefined
+      ? world
+      : withRow(world, step.on, { ...row, ...Object.fromEntries(keys.map((key) => [key, old[key] ?? null])) });
+  }, after);
+  return evaluate(model, unlinked, step).filter(({ status }) => status === 400);
+}
 
 /** A field that the caller may not read has changed: the answer is the same, whatever the evaluator says of it. */
 async function askAgain(
@@ -122,7 +133,10 @@ async function askAgain(
   await database.change(app.api, [change]);
   const second = await perform(app, entityOf(app.model, step.on), step);
   const [before, after] = [first, second].map(({ status, body, total, pages }) =>
-    JSON.stringify({ status, body, total, pages }).replace(/"requestId":"[^"]*"/, ""),
+    JSON.stringify({ status, body, total, pages })
+      .replace(/"requestId":"[^"]*"/, "")
+      // Relations are included side by side: which of them is the first beyond the limit depends on the database.
+      .replace(/Including .* bytes; [^"]*/, ""),
   );
   if (before !== after) return { finding: { step, expected: `${before}, as before the change`, got: String(after) } };
   return { world: afterMeanwhile(app.model, world, [change]) };
