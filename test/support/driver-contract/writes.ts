@@ -125,6 +125,7 @@ export function describeWrites(database: Database): void {
           { AND: [{ id: "p1" }, { OR: [{ published: true }, { views: 0 }] }] },
           { AND: [{ author: { name: "ann" } }, { AND: [{ id: { eq: "p1" } }] }] },
           { id: "p1", tags: { name: "red" }, comments: { text: "bad" } },
+          { id: "p1", author: { posts: { id: "p1" } }, NOT: { comments: { post: { views: -1 } } } },
         ];
         for (const [index, where] of hits.entries()) {
           const changed = await driver.update("post", where, { views: index });
@@ -192,12 +193,14 @@ export function describeWrites(database: Database): void {
         expect(await driver.delete("comment", { id: "nope" })).toBe(false);
         expect(await driver.delete("comment", { id: "m1", text: "bad" })).toBe(false);
         expect(await driver.delete("comment", { id: "m1", author: { name: "ann" } })).toBe(false);
+        expect(await driver.delete("comment", { id: "m1", post: { comments: { text: "none" } } })).toBe(false);
         expect(await driver.count("comment")).toBe(3);
+        expect(await driver.delete("comment", { id: "m3", post: { comments: { id: "m3" } } })).toBe(true);
         expect(
           await driver.delete("comment", { id: "m1", author: { name: "bob" }, post: { author: { name: "ann" } } }),
         ).toBe(true);
         expect(await driver.delete("comment", { id: "m1" })).toBe(false);
-        expect((await driver.findMany("comment")).map((row) => row.id)).toEqual(["m2", "m3"]);
+        expect((await driver.findMany("comment")).map((row) => row.id)).toEqual(["m2"]);
       });
 
       it("find the one that they remove", async () => {

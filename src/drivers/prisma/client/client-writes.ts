@@ -62,27 +62,57 @@ export async function updateRows(
   const plan = open.planOf(entity);
   const given = withNextVersion(plan, toPrismaData(plan, data, open));
   return naming(session, plan, [given], () =>
-    session.write({ model: entity.name, operation: "update" }, async (client) => {
-      const where = await prismaWhere(open, client, plan.entity, condition);
-      if (returning === true) {
-        const row = await changeOne(session, client, plan, { id: soleId(condition), where, data: given });
-        return row === null ? { count: 0, rows: [] } : { count: 1, rows: [row] };
-      }
-      const api = modelApi(client, plan);
-      if (Object.keys(given).length === 0) return { count: await api.count({ where }), rows: [] };
-      return { count: (await api.updateMany({ where, data: given })).count, rows: [] };
-    }),
+    session.write({ model: entity.name, operation: "update" }, (outer) =>
+      withWhere(session, outer, plan, condition, async (client, where, inTransaction) => {
+        if (returning === true) {
+          const id = soleId(condition);
+          const row = await changeOne(session, client, plan, { id, where, data: given, inTransaction });
+          return row === null ? { count: 0, rows: [] } : { count: 1, rows: [row] };
+        }
+        const api = modelApi(client, plan);
+        if (Object.keys(given).length === 0) return { count: await api.count({ where }), rows: [] };
+        return { count: (await api.updateMany({ where, data: given })).count, rows: [] };
+      }),
+    ),
   );
 }
 
 /** Deletes the matching rows with one DELETE that contains the whole condition; it returns no rows. */
 export async function deleteRows(session: ClientSession, { entity, where: condition }: Delete): Promise<Written> {
+  const plan = session.connection().planOf(entity);
+  return session.write({ model: entity.name, operation: "delete" }, (outer) =>
+    withWhere(session, outer, plan, condition, async (client, where) => {
+      const { count } = await modelApi(client, plan).deleteMany({ where });
+      return { count, rows: [] };
+    }),
+  );
+}
+
+/**
+ * Runs a write with its condition in Prisma's form. MySQL cannot change a table by a condition that reads the same
+ * table: there the records are locked, checked and written by their ids, in a transaction.
+ */
+async function withWhere<T>(
+  session: ClientSession,
+  client: StatementClient,
+  plan: ClientPlan,
+  condition: Condition,
+  write: (client: StatementClient, where: Args, inTransaction: boolean) => Promise<T>,
+): Promise<T> {
   const open = session.connection();
-  const plan = open.planOf(entity);
-  return session.write({ model: entity.name, operation: "delete" }, async (client) => {
-    const where = await prismaWhere(open, client, plan.entity, condition);
-    return { count: (await modelApi(client, plan).deleteMany({ where })).count, rows: [] };
-  });
+  const { inTransaction } = session;
+  const where = await prismaWhere(open, client, plan.entity, condition);
+  if (open.dialect.returnsRows || !looksAt(condition, plan.entity)) return write(client, where, inTransaction);
+  const locked = async (inner: StatementClient): Promise<T> => {
+    const own = modelApi(inner, plan);
+    const ids: unknown[] = [];
+    for (const { id } of await own.findMany({ where, select: { id: true }, orderBy: { id: "asc" } })) {
+      await own.updateMany({ where: { id }, data: { id } });
+      if ((await own.count({ where: { AND: [{ id }, where] } })) > 0) ids.push(id);
+    }
+    return write(inner, { id: { in: ids } }, true);
+  };
+  return inTransaction ? locked(client) : (client as Client).$transaction(locked, ROW_TRANSACTION);
 }
 
 /** A change to one record, or one without effect that locks it. */
@@ -90,13 +120,14 @@ interface RowChange {
   readonly id: string | undefined;
   readonly where: Args;
   readonly data: Row;
+  readonly inTransaction: boolean;
 }
 
 async function changeOne(
   session: ClientSession,
   client: StatementClient,
   plan: ClientPlan,
-  { id, where, data }: RowChange,
+  { id, where, data, inTransaction }: RowChange,
 ): Promise<Row | null> {
   const api = modelApi(client, plan);
   const select = plan.columns;
@@ -111,7 +142,7 @@ async function changeOne(
     return count === 0 ? null : own.findFirst({ where: { id }, select });
   };
   // The row stays locked until it is read, so that the result is the row as written.
-  return session.inTransaction ? change(client) : (client as Client).$transaction(change, ROW_TRANSACTION);
+  return inTransaction ? change(client) : (client as Client).$transaction(change, ROW_TRANSACTION);
 }
 
 /**
@@ -124,7 +155,13 @@ export function lockRow(session: ClientSession, plan: ClientPlan, condition: Con
   return session.write({ model: plan.entity.name, operation: "lock" }, async (client) => {
     const where = await prismaWhere(open, client, plan.entity, condition);
     const isApart = looksAt(condition);
-    const row = await changeOne(session, client, plan, { id, where: isApart ? { id } : where, data: { id } });
+    const { inTransaction } = session;
+    const row = await changeOne(session, client, plan, {
+      id,
+      where: isApart ? { id } : where,
+      data: { id },
+      inTransaction,
+    });
     const found =
       row !== null && isApart ? await modelApi(client, plan).findFirst({ where, select: plan.columns }) : row;
     return found === null ? [] : [found];
