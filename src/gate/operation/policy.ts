@@ -165,8 +165,14 @@ function guardOf(one: Decision, other: Decision): Guard {
   };
 }
 
-/** The decision on a record: true, false, or a condition that it must meet. */
-export async function allowsOf({ predicate, guard }: Decision, record: Row): Promise<boolean | Where> {
+/**
+ * The decision on a record: true, false, or a condition that it must meet. What the condition needs may have changed
+ * while the guard ran, so it includes the predicate.
+ */
+export async function allowsOf(
+  { predicate, guard }: Pick<Decision, "predicate" | "guard">,
+  record: Row,
+): Promise<boolean | Where> {
   if (guard === undefined) return predicate ?? true;
   const answer = await guard(record);
   if (answer === true || predicate === undefined) return answer;

@@ -4,6 +4,7 @@ import type { Row, Where } from "../condition/condition.ts";
 import { forDecisions, matchesAlone } from "../condition/matches.ts";
 import type { Decision, Operation } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
+import { allowsOf } from "../operation/policy.ts";
 
 type Asking = Pick<OperationScope, "app" | "driver">;
 
@@ -43,7 +44,7 @@ export async function asItPasses(
   const met = predicate && (await asItMeets(asking, entity, predicate, row));
   if (met !== undefined) return met;
   const seen = observe(entity, row);
-  const answer = await guard?.(seen.record);
+  const answer = guard && (await allowsOf({ predicate, guard }, seen.record));
   if (!isWhere(answer)) return answer === true ? row : undefined;
   // The values that the guard saw and the condition it returned must hold for the same state of the record.
   const again = await asItMeets(asking, entity, allOf(answer, seen.conditions()), row);

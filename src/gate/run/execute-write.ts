@@ -10,6 +10,7 @@ import {
   ONE_BY_ONE,
 } from "../operation/new-operation.ts";
 import type { Decision, Operation } from "../operation/operation.ts";
+import { allowsOf } from "../operation/policy.ts";
 import { idOfParts } from "../record/tag-record.ts";
 import { askedOfStored, meetsChanged, storedMeet, withoutRecord } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
@@ -62,10 +63,9 @@ async function conditionOfCreate(operation: MutableOperation): Promise<Condition
   const compiled = (where: Where): Condition => compileWhere(scope.app.model, entity, where);
   let rule = predicate;
   if (guard !== undefined && (predicate === undefined || askedOfStored(compiled(predicate), data) !== ALWAYS)) {
-    const answer = await guard(data);
-    if (isWhere(answer)) rule = predicate === undefined ? answer : { OR: [predicate, answer] };
-    else if (answer === true) rule = undefined;
-    else if (predicate === undefined) throw deniedError(operation, scope.runtime.production);
+    const answer = await allowsOf(decision, data);
+    if (answer === false) throw deniedError(operation, scope.runtime.production);
+    rule = isWhere(answer) ? answer : undefined;
   }
   const where = compiled(allOf(rule, conditionUpTo(requirements, "changed")));
   const left = askedOfStored(where, data);
@@ -140,7 +140,7 @@ async function refuseUnlessMet(
   meetsStill: (where: Where) => Promise<boolean>,
 ): Promise<void> {
   if (predicate !== undefined && (await meetsStill(predicate))) return;
-  const answer = await guard?.(record);
+  const answer = guard && (await allowsOf({ predicate, guard }, record));
   if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
   throw new AuthorizationError("The record would no longer be yours to change");
 }
@@ -241,7 +241,7 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
   const seen = observe(entity, row);
   let passing = decision.predicate;
   if (passing === undefined || !(await meets({ app, driver }, entity, passing, row))) {
-    const answer = await decision.guard?.(seen.record);
+    const answer = await allowsOf(decision, seen.record);
     passing = isWhere(answer) ? answer : undefined;
     const isAllowed = passing === undefined ? answer === true : await meets({ app, driver }, entity, passing, row);
     if (!isAllowed) throw decision.missing ? await missingOrDenied(operation) : recordDenied(operation);

@@ -65,13 +65,17 @@ const branch = entity("branch", {
     .inverse("children"),
   children: hasMany(() => branch).inverse("parent"),
 }).rules({ ...reading, update: [isLeaf] });
-const entities = [folder, access, note, plan, branch];
+/** Members may change it, and others once its folder is closed. */
+const draft = entity("draft", { ...fields, folder: belongsTo(() => folder) })
+  .timestamps(false)
+  .rules({ ...reading, update: [all(member, unlocked), defineRule("rrClosed", () => ({ folder: { open: false } }))] });
+const entities = [folder, access, note, plan, branch, draft];
 
 type App = ReturnType<typeof createTestApp<typeof entities>>;
 /** ann is a member of f1, where all notes and plans are. */
 async function plant({ api }: App): Promise<void> {
   between = undefined;
-  for (const name of ["access", "note", "plan", "folder", "branch"])
+  for (const name of ["access", "note", "plan", "draft", "folder", "branch"])
     await api.driver.deleteMany(name, { id: { null: false } });
   const system = api.asSystem();
   await system.folder.create({ id: "f1", name: "one" });
@@ -79,6 +83,7 @@ async function plant({ api }: App): Promise<void> {
   for (const id of ["a", "b"]) {
     await system.note.create({ id, text: "old", folderId: "f1" });
     await system.plan.create({ id, text: "old", budget: "7", folderId: "f1" });
+    await system.draft.create({ id, text: "old", folderId: "f1" });
   }
 }
 
@@ -114,6 +119,15 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
         expect(await statusOf(method, "plans/a", body), method).toBe(403);
         expect(await one("plan", "a")).toMatchObject({ text: "old" });
       }
+    });
+
+    it.each([{ text: "new" }, {}])("gives way to another rule that holds by then: %j", async (data) => {
+      between = async () => {
+        await app.api.driver.update("folder", { id: "f1" }, { open: false });
+        await revoke();
+      };
+      expect(await statusOf("PATCH", "drafts/a", data)).toBe(200);
+      expect(await statusOf("PATCH", "drafts/b", data)).toBe(200);
     });
 
     it("holds for a field until the record is written", async () => {
