@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { noopLogger } from "keelson";
 import type { Browser, Page } from "playwright-core";
 import { ada, grace } from "../examples/films/people.ts";
@@ -13,8 +14,10 @@ import { bundlePage } from "../examples/react-admin/bundle-page.ts";
 import { type OpenFilms, openFilms } from "../examples/react-admin/open-films.ts";
 import { launchBrowser } from "../test/support/launch-browser.ts";
 
-// `npm run docs:screenshots` takes the pictures of docs/images again. They show the port: `PORT` says which.
+// `npm run docs:screenshots` takes the pictures of docs/images again. They show the port, which `PORT` sets. With
+// `-- --studio folder` it puts pictures of the studio's screens there instead, at three widths and in both themes.
 const images = fileURLToPath(new URL("../docs/images/", import.meta.url));
+const { values } = parseArgs({ options: { studio: { type: "string" } } });
 
 interface Studio {
   readonly browser: Browser;
@@ -59,19 +62,50 @@ async function reactAdmin({ browser, url, films }: Studio): Promise<Buffer> {
   return await stack(page, [list, await page.screenshot()]);
 }
 
-/** A list of films in the studio, as Grace sees it, and on a phone at night. */
-async function studioPage({ browser, url, films }: Studio): Promise<Buffer> {
+const THEMES = ["light", "dark"] as const;
+const LIST = "films?imdbRating_gte=8&genre.name=Drama&_sort=-imdbRating";
+const SCREENS = {
+  home: "",
+  list: LIST,
+  record: "films/2?tab=reviews",
+  form: "films/2/edit",
+  import: "films/!import",
+  rights: "!rights",
+  operations: "!operations",
+};
+
+/** A screen of the studio as Grace sees it. */
+async function screen(
+  { browser, url, films }: Studio,
+  place: string,
+  width: number,
+  colorScheme: (typeof THEMES)[number],
+): Promise<{ readonly page: Page; readonly png: Buffer }> {
   const { token } = await films.api.asSystem().user.login({ email: grace.email, password: films.passwords.grace });
-  const take = async (size: { readonly width: number; readonly height: number }, colorScheme: "light" | "dark") => {
-    const page = await browser.newPage({ viewport: size, colorScheme });
-    await page.addInitScript((kept) => sessionStorage.setItem("studio.token", kept), token);
-    await page.goto(`${url}/studio#/films?imdbRating_gte=8&genre.name=Drama&_sort=-imdbRating`);
-    await page.locator("table.records").waitFor();
-    await settle(page);
-    return { page, png: await page.screenshot() };
-  };
-  const { png: narrow } = await take({ width: 390, height: 800 }, "dark");
-  const { page, png: wide } = await take({ width: 1280, height: 800 }, "light");
+  const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+  await page.addInitScript((kept) => sessionStorage.setItem("studio.token", kept), token);
+  await page.goto(`${url}/studio#/${place}`);
+  await page.locator("h1").waitFor();
+  await settle(page);
+  return { page, png: await page.screenshot() };
+}
+
+/** Pictures of the studio's screens at three widths, in both themes. */
+async function studioScreens(studio: Studio, folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, place] of Object.entries(SCREENS))
+    for (const width of [390, 1280, 2560])
+      for (const theme of THEMES) {
+        const { page, png } = await screen(studio, place, width, theme);
+        await writeFile(join(folder, `${name}-${width}-${theme}.png`), png);
+        await page.close();
+      }
+}
+
+/** A list of films in the studio, and on a phone at night. */
+async function studioPage(studio: Studio): Promise<Buffer> {
+  const { png: narrow } = await screen(studio, LIST, 390, "dark");
+  const { page, png: wide } = await screen(studio, LIST, 1280, "light");
   const tags = [wide, narrow].map((png) => `<img src="data:image/png;base64,${png.toString("base64")}">`);
   await page.setViewportSize({ width: 1280 + 390 + 24, height: 800 });
   await page.goto("about:blank");
@@ -104,15 +138,19 @@ await once(server, "listening");
 const browser = await launchBrowser();
 try {
   const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-  mkdirSync(images, { recursive: true });
-  for (const [name, take] of [
-    ["docs-page", docsPage] as const,
-    ["react-admin", reactAdmin] as const,
-    ["studio", studioPage] as const,
-  ]) {
-    const png = await take({ browser, url, films });
-    await writeFile(join(images, `${name}.png`), png);
-    console.log(`docs/images/${name}.png  ${Math.ceil(png.length / 1024)} KiB`);
+  const studio: Studio = { browser, url, films };
+  if (values.studio !== undefined) await studioScreens(studio, values.studio);
+  else {
+    mkdirSync(images, { recursive: true });
+    for (const [name, take] of [
+      ["docs-page", docsPage] as const,
+      ["react-admin", reactAdmin] as const,
+      ["studio", studioPage] as const,
+    ]) {
+      const png = await take(studio);
+      await writeFile(join(images, `${name}.png`), png);
+      console.log(`docs/images/${name}.png  ${Math.ceil(png.length / 1024)} KiB`);
+    }
   }
 } finally {
   await browser.close();

@@ -252,7 +252,7 @@ describe("an app with an import", () => {
 
   it.each([
     [{ upsertBy: "cod" }, 'names "cod", which is not a field. Did you mean "code"?'],
-    [{ upsertBy: "toString" }, 'names "toString", which is no field'],
+    [{ upsertBy: "toString" }, 'names "toString", which is not a field'],
     [{ upsertBy: "name" }, '"name" is neither'],
     [{ upsertBy: ["name", "pin"] }, 'names "pin", which no caller may read'],
     [{ upsertBy: [] }, "needs a unique field"],
