@@ -64,15 +64,6 @@ async function reactAdmin({ browser, url, films }: Studio): Promise<Buffer> {
 
 const THEMES = ["light", "dark"] as const;
 const LIST = "films?imdbRating_gte=8&genre.name=Drama&_sort=-imdbRating";
-const SCREENS = {
-  home: "",
-  list: LIST,
-  record: "films/2?tab=reviews",
-  form: "films/2/edit",
-  import: "films/!import",
-  rights: "!rights",
-  operations: "!operations",
-};
 
 /** A screen of the studio as Grace sees it. */
 async function screen(
@@ -93,7 +84,19 @@ async function screen(
 /** Pictures of the studio's screens at three widths, in both themes. */
 async function studioScreens(studio: Studio, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  for (const [name, place] of Object.entries(SCREENS))
+  const { data } = await studio.films.api.asSystem().film.list({ where: { title: "Inception" } });
+  const record = `films/${data[0]?.id}`;
+  const screens = {
+    home: "",
+    list: LIST,
+    record,
+    reviews: `${record}?tab=reviews`,
+    form: `${record}/edit`,
+    import: "films/!import",
+    rights: "!rights",
+    operations: "!operations",
+  };
+  for (const [name, place] of Object.entries(screens))
     for (const width of [390, 1280, 2560])
       for (const theme of THEMES) {
         const { page, png } = await screen(studio, place, width, theme);
