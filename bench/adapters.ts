@@ -39,6 +39,7 @@ const wanted = values.hosts?.split(",").map((name) => `adapter-${name.trim()}`);
 const hosts = HOSTS.filter(({ id }) => wanted?.includes(id) ?? true);
 const options = {
   before: undefined,
+  beforeOn: "keelson-node",
   contenders: [BASELINE, ...hosts],
   workloads: WORKLOADS,
   rounds: Number(values.rounds ?? (values.quick ? 1 : 7)),

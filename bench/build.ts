@@ -21,7 +21,11 @@ export const serverFile = (id: string): string => join(isPeer(id) ? peersFolder 
  * fly also wraps each named closure (esbuild's `keepNames`), which would slow down the contenders whose source is here
  * and not those that come from `node_modules`.
  */
-export async function buildServers(contenders: readonly string[], before: string | undefined): Promise<void> {
+export async function buildServers(
+  contenders: readonly string[],
+  before: string | undefined,
+  beforeOn = "keelson-node",
+): Promise<void> {
   const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
   const present = contenders.filter((id) => id !== beforeId && !isPeer(id));
   await compile(outputFolder, {
@@ -36,7 +40,8 @@ export async function buildServers(contenders: readonly string[], before: string
   const folder = checkOut(before);
   // The name it had while `keelson-node` was the one on a Prisma client.
   const direct = join(folder, "bench/contenders/keelson-direct.ts");
-  const server = existsSync(direct) ? direct : join(folder, "bench/contenders/keelson-node.ts");
+  const isOld = beforeOn === "keelson-node" && existsSync(direct);
+  const server = isOld ? direct : join(folder, `bench/contenders/${beforeOn}.ts`);
   await compile(outputFolder, { [`contender-${beforeId}`]: server }, join(folder, "tsconfig.json"));
 }
 

@@ -66,7 +66,7 @@ export const peersAreInstalled = existsSync(fileURLToPath(new URL("peers/node_mo
 /** How to let the peers take part. */
 export const peersHint = "Peers do not take part: npm ci --prefix bench/peers --ignore-scripts installs them.";
 
-/** Keelson on node:http as an earlier commit had it; takes part when `--before` names one. */
+/** Keelson as an earlier commit had it, on node:http unless `--before-on` names another host; takes part with `--before`. */
 export const beforeId = "keelson-before";
 
 /** Who the ratios are taken against, those of them that take part. */

@@ -19,6 +19,8 @@ export interface BenchOptions {
   readonly starts: number;
   /** A commit whose Keelson takes part as `keelson-before`. */
   readonly before: string | undefined;
+  /** The contender whose file of that commit is used. */
+  readonly beforeOn: string;
   /** Whether this is a whole run, whose figures may replace the published ones. */
   readonly complete: boolean;
 }
@@ -33,6 +35,7 @@ export const usage = `Usage: npm run bench -- [options]
   --seconds n           measured seconds per contender, workload and round, also BENCH_SECONDS (2)
   --starts n            starts of each server (5)
   --before commit       Keelson of that commit takes part too, as ${beforeId}
+  --before-on name      on the host of this contender (keelson-node)
   --connections n       open connections (32)
 
 DATABASE_URL names the PostgreSQL server (postgres://root@127.0.0.1:5432/); the database keelson_bench on it is ours.
@@ -62,11 +65,11 @@ function whoIsHere(): string | undefined {
 }
 
 /** Keelson of another commit, without the workloads that its benchmark did not have. */
-function pastContender(commit: string): Contender {
+function pastContender(commit: string, on: string): Contender {
   const text = execFileSync("git", ["show", `${commit}:bench/workloads.ts`], { encoding: "utf8" });
   const missing = workloadIds.filter((id) => !text.includes(`"${id}"`));
   const lacks = Object.fromEntries(missing.map((id) => [id, "not in the benchmark of that commit"]));
-  return { id: beforeId, note: `Keelson of commit ${commit}, on node:http`, lacks };
+  return { id: beforeId, note: `${on} of commit ${commit}`, lacks };
 }
 
 /** The options of this run from the command line and the environment, or `undefined` if help was asked for. */
@@ -78,6 +81,7 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       contenders: { type: "string" },
       workloads: { type: "string" },
       before: { type: "string" },
+      "before-on": { type: "string", default: "keelson-node" },
       rounds: { type: "string" },
       seconds: { type: "string" },
       starts: { type: "string" },
@@ -86,10 +90,11 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     },
   });
   if (values.help) return undefined;
-  const { before } = values;
-  const past = before === undefined ? [] : [pastContender(before)];
+  const { before, "before-on": beforeOn } = values;
+  const past = before === undefined ? [] : [pastContender(before, beforeOn)];
   return {
     before,
+    beforeOn,
     contenders: [...pick(values.contenders ?? whoIsHere(), contenders, (one) => one.id, "contender"), ...past],
     workloads: pick(values.workloads, workloadIds, String, "workload"),
     rounds: Math.ceil(positive(values.rounds ?? process.env.BENCH_ROUNDS, values.quick ? 1 : 3, "rounds")),

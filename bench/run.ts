@@ -95,6 +95,7 @@ async function run(options: BenchOptions): Promise<void> {
   await buildServers(
     options.contenders.map((contender) => contender.id),
     options.before,
+    options.beforeOn,
   );
   const database = await openDatabase();
   const running: Running[] = [];

@@ -90,11 +90,11 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
       const target = targetOf(source, definition);
       if (target === undefined) {
         if (isForeign(source)) continue;
-        const wanted = pointedAt(definition)?.name;
-        if (wanted === undefined) problems.push(`${source.name}.${name}: the related entity is undefined`);
-        else if (!broken.has(wanted))
+        const targetName = pointedAt(definition)?.name;
+        if (targetName === undefined) problems.push(`${source.name}.${name}: the related entity is undefined`);
+        else if (!broken.has(targetName))
           problems.push(
-            `${source.name}.${name}: the related entity "${wanted}" is not part of this app; add it to \`entities\``,
+            `${source.name}.${name}: the related entity "${targetName}" is not part of this app; add it to \`entities\``,
           );
         continue;
       }

@@ -42,10 +42,10 @@ export function toNextHandler<TRequest extends Request = Request>(
   api: HandlingApp,
   { getUser, getAddress, base }: NextHandlerOptions<TRequest> = {},
 ): NextHandlers {
-  const told = basePath(base) ?? "";
+  const given = basePath(base) ?? "";
   const handler: NextHandler = async (request, { params }) => {
     const target = pathOf(request.url);
-    const place = placeOf(base === undefined ? folderOf(target, await params) : told, target);
+    const place = placeOf(base === undefined ? folderOf(target, await params) : given, target);
     const address = () => getAddress?.(request as TRequest);
     return answerWebRequest(
       api,

@@ -188,12 +188,12 @@ export function linksOf(
   { ids, where = ALWAYS, limit }: Pick<FindPairs, "ids" | "limit"> & Partial<Pick<FindPairs, "where">>,
 ): Pair[] {
   const { name, turned } = linkTableOf(relation);
-  const wanted = new Set(ids);
+  const sources = new Set(ids);
   const targets = isAlways(where) ? undefined : new Set(filterRows(store, relation.target, where).map((row) => row.id));
   const [near, far] = [relation.source, relation.target].map(({ columns }) => (columns.id as ColumnDefinition).kind);
   return [...store.links(name).pairs.values()]
     .map((pair) => turnedIf(turned, pair))
-    .filter(({ source, target }) => wanted.has(source) && targets?.has(target) !== false)
+    .filter(({ source, target }) => sources.has(source) && targets?.has(target) !== false)
     .sort((a, b) => near?.compare(a.source, b.source) || far?.compare(a.target, b.target) || 0)
     .slice(0, limit);
 }

@@ -42,10 +42,10 @@ export function passesTest({ compare, item }: FieldKind, test: Test, value: unkn
     case "isEmpty":
       return (value as readonly unknown[]).length === 0;
     default: {
-      const isIn = (wanted: unknown): boolean =>
-        (value as readonly unknown[]).some((one) => item?.compare(one, wanted) === 0);
-      const wanted = operand as readonly unknown[];
-      return test === "hasAll" ? wanted.every(isIn) : wanted.some(isIn);
+      const isIn = (operands: unknown): boolean =>
+        (value as readonly unknown[]).some((one) => item?.compare(one, operands) === 0);
+      const operands = operand as readonly unknown[];
+      return test === "hasAll" ? operands.every(isIn) : operands.some(isIn);
     }
   }
 }

@@ -158,7 +158,7 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   if (decision.guard !== undefined)
     return guardedWrite(operation, changed, (where, before) => writeUpdate(operation, where, before));
   const rule = compileWhere(scope.app.model, entity, decision.predicate);
-  const where = wanted(operation, rule);
+  const where = statementCondition(operation, rule);
   const mayLeave = dependsOn(entity, rule, changed);
   if (mayLeave || mayWait(operation, rule)) {
     return inTransaction(operation, async () => {
@@ -171,7 +171,7 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
 }
 
 /** The condition of a write's statement: the id, the rules' condition and the requirements. */
-function wanted({ entity, id, requirements, scope }: MutableOperation, rule: Condition): Condition {
+function statementCondition({ entity, id, requirements, scope }: MutableOperation, rule: Condition): Condition {
   return compileWhere(scope.app.model, entity, allOf({ id }, rule, conditionUpTo(requirements, "changed")));
 }
 
@@ -225,7 +225,7 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
   const remove: Write = (where) => whileUnchanged(operation, where, () => operation.scope.store.delete(entity, where));
   if (decision.guard !== undefined) return guardedWrite(operation, [], remove);
   const rule = compileWhere(operation.scope.app.model, entity, decision.predicate);
-  if (!(await remove(wanted(operation, rule)))) throw await unmatched(operation);
+  if (!(await remove(statementCondition(operation, rule)))) throw await unmatched(operation);
 }
 
 /**
@@ -248,7 +248,7 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
     expectUnchanged(operation, seen);
   }
   const rule = compileWhere(app.model, entity, passing);
-  const where = wanted(operation, rule);
+  const where = statementCondition(operation, rule);
   const writeAndRecheck = async (): Promise<boolean> => {
     const isWritten = await write(where, refuseLeaving);
     if (isWritten) await recheck(operation, true);

@@ -21,12 +21,12 @@ import { inTurn } from "./brief-transaction.ts";
 import { runCount, runList, runRead } from "./execute-read.ts";
 import { recheck, runCreate, runDelete, runUpdate } from "./execute-write.ts";
 import {
+  type ConflictNames,
   isAskedOf,
-  onlyWhatIsTold,
   refuseDropped,
   setValues,
-  type ToldOfConflicts,
   takePrecondition,
+  withNamesOnly,
 } from "./take-precondition.ts";
 
 const EXECUTORS: Readonly<Record<OperationKind, (operation: MutableOperation) => Promise<void>>> = {
@@ -149,8 +149,8 @@ async function validateAndExecute(
   }
 }
 
-/** @param told the field names that a conflict may contain; undefined for a read */
-async function execute(plan: OperationPlan, operation: MutableOperation, told?: ToldOfConflicts): Promise<void> {
+/** @param names the field names that a conflict may contain; undefined for a read */
+async function execute(plan: OperationPlan, operation: MutableOperation, names?: ConflictNames): Promise<void> {
   if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {
     await EXECUTORS[operation.kind](operation);
@@ -158,7 +158,7 @@ async function execute(plan: OperationPlan, operation: MutableOperation, told?: 
     if (plan.execute.length > 0) await runHooks(plan.execute, operation);
     if (operation.transactional) await recheck(operation);
   } catch (error) {
-    throw told !== undefined && error instanceof ConflictError ? onlyWhatIsTold(error, operation, told) : error;
+    throw names !== undefined && error instanceof ConflictError ? withNamesOnly(error, operation, names) : error;
   }
 }
 

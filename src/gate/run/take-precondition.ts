@@ -61,7 +61,7 @@ export async function refuseDropped(operation: MutableOperation, values: Values)
 }
 
 /** Determines which fields a conflict may reveal to the caller. */
-export interface ToldOfConflicts {
+export interface ConflictNames {
   /** The submitted values, before hooks filled in or dropped any. */
   readonly submitted: Readonly<Record<string, unknown>>;
   /** Fields that the caller may read. */
@@ -72,10 +72,10 @@ export interface ToldOfConflicts {
  * Restricts a conflict to fields that the caller sent, and to filled-in fields that they may read. Other names would
  * reveal records or fields that they cannot see.
  */
-export function onlyWhatIsTold(
+export function withNamesOnly(
   error: ConflictError,
   { data, ignored }: Operation,
-  { submitted, readable }: ToldOfConflicts,
+  { submitted, readable }: ConflictNames,
 ): ConflictError {
   const isTold = (field: string): boolean =>
     Object.hasOwn(submitted, field) ? !ignored.includes(field) : Object.hasOwn(data, field) && readable.has(field);

@@ -110,14 +110,14 @@ export async function rightsOf(
   counted: readonly string[] = [],
 ): Promise<Rights> {
   const names = [...new Set(entities)].sort();
-  const told: unknown[] = [];
+  const decided: unknown[] = [];
   const records: Record<string, readonly string[]> = {};
   const seen: unknown[] = [];
   const reaches: unknown[] = [];
   for (const name of names) {
     const { allowed, forSome, predicate, guard, reach } = await scope.access.readDecision(name);
     const { readable, readablePerRow } = scope.access.mask(name);
-    told.push(name, allowed, forSome, [...readable].sort(), [...(readablePerRow?.keys() ?? [])].sort());
+    decided.push(name, allowed, forSome, [...readable].sort(), [...(readablePerRow?.keys() ?? [])].sort());
     const ids = [...(shown.get(name) ?? [])].sort();
     const entity = scope.app.model.get(name);
     const isForeign = entity === undefined;
@@ -137,12 +137,12 @@ export async function rightsOf(
     // Records of another service cannot be read again, so their condition must stay equal. Guards and hidden ids cannot
     // be compared, so such a response is not repeated.
     const isComparable = guard === undefined && readablePerRow === undefined && !ids.includes("");
-    if (isForeign || ids.includes("")) told.push(isForeign && isComparable ? predicate : randomUUID());
+    if (isForeign || ids.includes("")) decided.push(isForeign && isComparable ? predicate : randomUUID());
     if (isForeign || ids.length === 0) continue;
     const known = ids.filter((id) => id !== "");
     seen.push(name, await seenOf(scope, name, known));
   }
-  const digests = { digest: digestOf(told), reach: digestOf(reaches, timeless) };
+  const digests = { digest: digestOf(decided), reach: digestOf(reaches, timeless) };
   const rights = {
     entities: names,
     ...digests,

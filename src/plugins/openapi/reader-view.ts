@@ -102,15 +102,15 @@ export function createReaderViews(context: PluginContext): LookAtReader {
     for (const entity of all) scope.access.mask(entity);
     await scope.access.maskReady();
     const reads = new Set<AnyEntity>();
-    const told: unknown[] = [scope.principal.kind, scope.principal.isAdmin];
+    const parts: unknown[] = [scope.principal.kind, scope.principal.isAdmin];
     for (const entity of all) {
       const { allowed, forSome } = await scope.access.readDecision(entity);
       if (allowed && own.has(entity)) reads.add(entity);
-      told.push(allowed, forSome, maskText(scope.access.mask(entity)));
+      parts.push(allowed, forSome, maskText(scope.access.mask(entity)));
     }
     const { routes, open, isAllOpen } = await findRoutes(scope);
-    for (const route of routes) told.push(route.method, route.path, open.has(route));
-    told.push(isAllOpen);
+    for (const route of routes) parts.push(route.method, route.path, open.has(route));
+    parts.push(isAllOpen);
     const watched = watchScope(scope, questions);
     return {
       scope: watched.scope,
@@ -121,7 +121,7 @@ export function createReaderViews(context: PluginContext): LookAtReader {
       async key() {
         await watched.askAll();
         const answers = watched.answers();
-        return watched.isPersonal || answers === undefined ? undefined : JSON.stringify([told, answers]);
+        return watched.isPersonal || answers === undefined ? undefined : JSON.stringify([parts, answers]);
       },
     };
   };

@@ -224,10 +224,10 @@ class Children {
 
   async set(items: readonly unknown[]): Promise<void> {
     const { name, target } = this.#relation;
-    const wanted = new Map(items.map((item, index) => [idText(target, item), index]));
+    const indexes = new Map(items.map((item, index) => [idText(target, item), index]));
     const present = new Set(await this.#find({}, this.#operation.scope.app.limits.bulk, [name, "set"]));
-    for (const id of new Set([...present, ...wanted.keys()].sort(orderOfIds(target)))) {
-      const index = wanted.get(id);
+    for (const id of new Set([...present, ...indexes.keys()].sort(orderOfIds(target)))) {
+      const index = indexes.get(id);
       if (index === undefined) await this.#own({ kind: "update", id, data: { [this.#key]: null } }, [name, "set"]);
       else if (!present.has(id)) await this.#connect(id, [name, "set", index]);
     }

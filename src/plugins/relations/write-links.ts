@@ -161,9 +161,9 @@ async function decideAgain(operation: Operation, { changes, seen }: Decided): Pr
 async function changesOf(operation: Operation, id: string, links: ReadLinks): Promise<Changes> {
   const { relation, mode, ids } = links;
   const before = await storedPairs(operation, id, links);
-  const wanted = new Set(ids);
+  const given = new Set(ids);
   const stored = new Set(before);
-  const isDropped = (target: string): boolean => (mode === "remove" ? wanted.has(target) : !wanted.has(target));
+  const isDropped = (target: string): boolean => (mode === "remove" ? given.has(target) : !given.has(target));
   const dropped = mode === "add" ? [] : before.filter(isDropped);
   // A caller who writes back a list they have read must not remove targets that were hidden from them.
   const visible = await visibleIds(operation.scope, relation.target, dropped);

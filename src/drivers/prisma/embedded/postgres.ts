@@ -126,7 +126,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
           ...(statementTimeout > 0 ? { statement_timeout: statementTimeout } : {}),
           ...(idleTransactionTimeout > 0 ? { idle_in_transaction_session_timeout: idleTransactionTimeout } : {}),
         });
-        if (statementTimeout > 0) giveUpSilent(pool, statementTimeout + SILENCE_MS);
+        if (statementTimeout > 0) closeSilentConnections(pool, statementTimeout + SILENCE_MS);
         // The pool replaces idle connections that break; without a listener the error would end the process.
         const onLost = (error: Error): void =>
           log.warn("A database connection was lost", { code: (error as { code?: unknown }).code });
@@ -189,7 +189,7 @@ function statementNames() {
  * statement, and return the connection of a transaction to the pool.
  * @param ms milliseconds of silence
  */
-function giveUpSilent(pool: Pool, ms: number): void {
+function closeSilentConnections(pool: Pool, ms: number): void {
   pool.on("connect", (client) => {
     const stream = client.connection.stream as Socket;
     // The bytes sent when all statements were complete. Silence between the statements of a transaction is normal.

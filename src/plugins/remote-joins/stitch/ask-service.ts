@@ -65,7 +65,7 @@ export function createAskService(settings: JoinSettings, breakers: Breakers): As
     };
     const orKept = (error: unknown, id: string): Answer => {
       const failure = toFailure(error, name);
-      if (failure.reason === "timeout") context.memo.rest(name, timeout);
+      if (failure.reason === "timeout") context.memo.pause(name, timeout);
       return answers.insteadOf(failure, plan.signature, id);
     };
     const found = answers.read(plan.signature, ids, askForAll);
@@ -79,7 +79,7 @@ export function createAskService(settings: JoinSettings, breakers: Breakers): As
 
   return async (context, name, plan, ids) => {
     const { memo } = context;
-    if (memo.isTired(name))
+    if (memo.isPaused(name))
       return failOrKept(
         new RemoteFailure("timeout", `The service "${name}" has let this request wait already`),
         name,
@@ -93,7 +93,7 @@ export function createAskService(settings: JoinSettings, breakers: Breakers): As
       answers = failAll(ids, toFailure(error, name));
     }
     if (answers.some((answer) => answer instanceof RemoteFailure && answer.reason === "timeout"))
-      memo.rest(name, timeout);
+      memo.pause(name, timeout);
     return answers;
   };
 }

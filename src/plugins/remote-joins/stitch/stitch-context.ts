@@ -66,9 +66,9 @@ interface Memo {
   /** Cached results of a question by id; filled by the caller. */
   answersTo(question: string): Map<string, Promise<Answer>>;
   /** Whether a recent call to a service timed out for this request. */
-  isTired(service: string): boolean;
+  isPaused(service: string): boolean;
   /** Stops calls to a service for some milliseconds. */
-  rest(service: string, ms: number): void;
+  pause(service: string, ms: number): void;
   /** Gates by service, filled by the caller. All joins of one request share the same `concurrency`. */
   readonly gates: Map<string, Gate>;
 }
@@ -88,7 +88,7 @@ export function memoOf(owner: object): Memo {
 /** Creates a memo. */
 export function createMemo(): Memo {
   const answers = new Map<string, Map<string, Promise<Answer>>>();
-  const tired = new Map<string, number>();
+  const pausedUntil = new Map<string, number>();
   return {
     gates: new Map(),
     answersTo(question) {
@@ -100,8 +100,8 @@ export function createMemo(): Memo {
       if (known.size > MOST) known.clear();
       return known;
     },
-    isTired: (service) => performance.now() < (tired.get(service) ?? 0),
-    rest: (service, ms) => void tired.set(service, performance.now() + ms),
+    isPaused: (service) => performance.now() < (pausedUntil.get(service) ?? 0),
+    pause: (service, ms) => void pausedUntil.set(service, performance.now() + ms),
   };
 }
 

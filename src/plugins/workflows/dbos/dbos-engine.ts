@@ -198,12 +198,12 @@ function knownRuns({ host, codec, dbos, here, pollMs, signal }: KnownRunsParts):
     async report(runId) {
       const row = await find(runId);
       if (row === null) return undefined;
-      const told = runReport(row);
-      const definition = host.workflows.get(told.name);
-      if (told.status !== "completed" || definition === undefined) return told;
+      const report = runReport(row);
+      const definition = host.workflows.get(report.name);
+      if (report.status !== "completed" || definition === undefined) return report;
       const { executed } = await host.runAs("system", ({ driver }) => load(driver, row, definition, codec));
       const last = executed[definition.steps.length - 1];
-      return last?.status === "done" ? { ...told, result: last.result } : told;
+      return last?.status === "done" ? { ...report, result: last.result } : report;
     },
     async attach({ workflow, caller, input }, runId, conflict) {
       const row = await find(runId);

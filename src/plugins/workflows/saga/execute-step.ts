@@ -84,9 +84,9 @@ export async function tellHooks(
   const { definition, runtime } = saga;
   const { lost, hookMs = HOOK_MS } = runtime;
   try {
-    const told = call(definition.hooks, () => observerOf(saga));
-    if (!isPromiseLike(told)) return;
-    await unlessAborted([lost, until], withDeadline(told, hookMs, "It"));
+    const called = call(definition.hooks, () => observerOf(saga));
+    if (!isPromiseLike(called)) return;
+    await unlessAborted([lost, until], withDeadline(called, hookMs, "It"));
   } catch (error) {
     const { runId, log } = runtime;
     log.error("A hook of a workflow failed", { runId, workflow: definition.name, ...describeError(error) });
