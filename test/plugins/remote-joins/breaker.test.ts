@@ -4,7 +4,7 @@ import type { RemoteJoinsOptions } from "../../../src/plugins/remote-joins/index
 import type { TestApp } from "../../../src/testing/index.ts";
 import { type Call, serviceOf, shop, titled } from "./shop.ts";
 
-const RESET = 200;
+const RESET = 600;
 const never = new Promise<never>(() => {});
 const fail = (): never => {
   throw new TypeError("down");
@@ -25,7 +25,7 @@ function stage(options: RemoteJoinsOptions = {}): Stage {
   const own = { answer: fail as Stage["answer"] };
   const billing = serviceOf((call) => own.answer(call));
   const breaker = { failures: 3, resetAfter: RESET };
-  const app = shop(billing, { count: 1, remoteJoins: { breaker, timeout: 100, ...options } });
+  const app = shop(billing, { count: 1, remoteJoins: { breaker, timeout: 10_000, ...options } });
   close = app.close;
   return Object.assign(own, {
     calls: billing.calls,
@@ -92,7 +92,7 @@ describe("the breaker of a service", () => {
   });
 
   it("makes no other request wait for the one that finds out", async () => {
-    const shown = stage({ timeout: 2_000 });
+    const shown = stage();
     for (let i = 0; i < 3; i++) await shown.ask();
     await afterReset();
     let release: (() => void) | undefined;
@@ -105,7 +105,7 @@ describe("the breaker of a service", () => {
   });
 
   it("counts services that do not answer in time, and answers that are no list", async () => {
-    const shown = stage();
+    const shown = stage({ timeout: 300 });
     shown.answer = () => never;
     expect(await shown.ask()).toBe("timeout");
     shown.answer = () => "x";
