@@ -108,7 +108,7 @@ async function runStep(app: OracleApp, database: Database, model: Model, world: 
     : askAgain(app, database, ran.world, step, step.unseen, got);
 }
 
-/** The refusals of the same request once its own write has been made, apart from its references. */
+/** The refusals of the same request once its own write has been made, with its references or without them. */
 function refusedAfterwards(model: Model, before: World, { world: after }: Outcome, step: Step): readonly Outcome[] {
   if (after === undefined) return [];
   const keys = keysOf(entityOf(model, step.on)).map(keyOf);
@@ -118,7 +118,7 @@ function refusedAfterwards(model: Model, before: World, { world: after }: Outcom
       ? world
       : withRow(world, step.on, { ...row, ...Object.fromEntries(keys.map((key) => [key, old[key] ?? null])) });
   }, after);
-  return evaluate(model, unlinked, step).filter(({ status }) => status === 400);
+  return [after, unlinked].flatMap((world) => evaluate(model, world, step)).filter(({ status }) => status === 400);
 }
 
 /** A field that the caller may not read has changed: the answer is the same, whatever the evaluator says of it. */

@@ -122,13 +122,15 @@ async function isBefore(one: Again, operation: Operation): Promise<boolean> {
 
 /**
  * Whether the target is visible after the statement without the record itself. Its current visibility counts if the record
- * does not affect it, or if the stored record already made it visible.
+ * does not affect it, is the target, or already made it visible when it was stored.
  */
 async function isStillVisible(one: Again, operation: Operation): Promise<boolean> {
-  const { entity, kind, records } = operation;
+  const { entity, kind, records, data } = operation;
+  const { target, column } = one.reference;
   if (!looksAt(one.rule, entity)) return isVisible(one.reference, operation);
   if (await isVisibleWithout(one, operation, records[0]?.id)) return true;
-  return kind === "update" && one.isApart === false && isVisible(one.reference, operation);
+  const isItself = target === entity && data[column] === records[0]?.id;
+  return kind === "update" && (isItself || one.isApart === false) && isVisible(one.reference, operation);
 }
 
 async function isVisibleWithout(

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { withMiddleware } from "../../../src/driver.ts";
-import { belongsTo, bool, defineRule, entity, hasMany, string } from "../../../src/index.ts";
+import { belongsTo, bool, defineRule, entity, hasMany, int, string } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { deferred } from "../../support/deferred.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
@@ -95,5 +95,26 @@ describe("a reference that a change itself hides", () => {
     const answer = await app.as(null).request("PATCH", "/api/people/a", { isOpen: false, friendId: "b" });
     expect(answer).toMatchObject({ status: 200 });
     expect(await system.person.get("a")).toMatchObject({ isOpen: false, friendId: "b" });
+  });
+});
+
+describe("a reference of a record to itself", () => {
+  const low = defineRule("rawLow", () => ({ above: { level: 1 } }));
+  const rung = entity("rung", { level: int, above: belongsTo(() => rung).optional() }).rules({
+    read: [low],
+    update: ["everyone"],
+  });
+
+  it.each(ALL_DATABASES)("is stored on %s while the caller sees the record before and after", async (_, open) => {
+    const database = await open();
+    onTestFinished(() => database.drop());
+    const app = createTestApp({ entities: [rung], driver: database.driver });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    const system = app.api.asSystem();
+    await system.rung.create({ id: "a", level: 1 });
+    await system.rung.create({ id: "b", level: 1, aboveId: "a" });
+    const answer = await app.as(null).request("PATCH", "/api/rungs/b", { aboveId: "b" });
+    expect(answer).toMatchObject({ status: 200, body: { aboveId: "b" } });
   });
 });
