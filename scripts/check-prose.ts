@@ -7,14 +7,15 @@ const BANNED: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\b(?:nobody|somebody|whoever)\b/gi, 'say "no caller", "another process", "the code that …"'],
   [/\b(?:is|are) none\b(?! of)/gi, "say what is missing or not valid"],
   [/\bthat one's\b/gi, "name it"],
+  [/\bwhom\b/gi, 'say "that", or name the caller'],
   [/\bof ours\b/gi, 'say "Keelson", "first-party" or "internal"'],
   [/(?<![\w/-])(?:public-api|security)\.md\b/g, "cite a page of docs/, an ADR, an RFC or the specification"],
   [/\barchitecture\.md \d/g, "cite a page of docs/, an ADR, an RFC or the specification"],
 ];
 
 const TITLE = /\b(?:it|describe|test)\b[^"`]*\(\s*(?:"[^"]*"|`[^`]*`)/;
-/** Data: reviews of films, and ids of users that do not exist. */
-const DATA = /(?:import\/reviews\.ts|driver-contract\/write-cases\.ts)$/;
+/** Data: reviews of films, ids of users that do not exist, and licences of others. */
+const DATA = /(?:import\/reviews\.ts|driver-contract\/write-cases\.ts|LICENSE\.md)$/;
 const files = [
   ...["src", "examples", "templates"].flatMap((folder) => sourceFiles(folder, (path) => /\.(?:tsx?|md)$/.test(path))),
   ...sourceFiles("docs", (path) => path.endsWith(".md") && !path.includes("reference/api/")),

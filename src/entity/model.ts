@@ -32,8 +32,10 @@ function pointedAt({ target }: RelationDefinition): (EntityLike & Named) | undef
   }
 }
 
+/** SQLite and MySQL may ignore the case of table names; PostgreSQL's schema is "public" unless another one is named. */
 function isTableOf({ name, table }: AnyEntity, pairs: PairTable): boolean {
-  return (table?.name ?? name) === pairs.table && table?.schema === pairs.schema;
+  const [own, other] = [table?.name ?? name, pairs.table].map((one) => one.toLowerCase());
+  return own === other && (table?.schema ?? "public") === (pairs.schema ?? "public");
 }
 
 /** Resolves relations between entities. Never throws; problems are collected for the start-up report. */

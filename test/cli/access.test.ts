@@ -88,7 +88,7 @@ describe("keelson access --diff", () => {
     expect((await diff(config("[mine]"), config("[all(mine, active)]"))).code).toBe(0);
   });
 
-  it("fails when more is allowed, and says to whom", async () => {
+  it("fails when more is allowed, and names the caller", async () => {
     const { code, out } = await diff(config('["owner"]'), config('["authenticated"]'));
     expect(code).toBe(1);
     expect(out).toMatch(/^note read +user +no +yes$/m);

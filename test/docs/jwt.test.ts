@@ -36,7 +36,7 @@ describe("docs/guides/jwt.md", () => {
     expect((await request(url, "GET", "/api/orders", { token: `${token}x` })).status).toBe(401);
   });
 
-  it("recognises the people of an issuer, and refuses whom the app does not know", async () => {
+  it("recognises users of an issuer, and refuses those unknown to the app", async () => {
     const { publicKey, privateKey } = await generateKeyPair("RS256");
     const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "k1" }] });
     const port = await listen((_request, response) => void response.end(keys));

@@ -303,6 +303,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
     const post = entity("post", {
       tags: manyToMany(() => tag).through("tagging", ends),
       hidden: manyToMany(() => tag).through("old", { ...ends, schema: "app" }),
+      cased: manyToMany(() => tag).through("TAGGING", { ...ends, schema: "public" }),
     });
     const tag = entity("tag", {});
     const tagging = entity("tagging", { post: belongsTo(() => post), tag: belongsTo(() => tag) });
@@ -312,6 +313,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
     expect(problems([post, tag, tagging, hiding])).toEqual([
       `post.tags: .through("tagging") names the table of tagging, ${why} hasMany(() => tagging) instead`,
       `post.hidden: .through("old") names the table of hiding, ${why} hasMany(() => hiding) instead`,
+      `post.cased: .through("TAGGING") names the table of tagging, ${why} hasMany(() => tagging) instead`,
     ]);
     expect(problems([post, tag, elsewhere])).toEqual([]);
   });

@@ -279,7 +279,7 @@ describe("the login", () => {
 });
 
 describe("the login of an app that hashes one password at a time", () => {
-  it("answers 503 to whom it has no time for, whether or not they exist", async () => {
+  it("answers 503 to logins beyond its capacity, whether or not the user exists", async () => {
     const busy = keelson({
       entities: [user, review, film, genre, director, distributor],
       driver: memoryDriver(),

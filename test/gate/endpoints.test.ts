@@ -69,7 +69,7 @@ describe("the schemas of an endpoint", () => {
     expect((await request("POST", "/free/hello", { any: 1 })).body).toEqual({ word: "hello", body: { any: 1 } });
   });
 
-  it("are not read for a caller whom the rules refuse", async () => {
+  it("are not read for a caller that the rules refuse", async () => {
     expect((await boot().request("POST", "/closed", { wrong: 1 })).status).toBe(401);
   });
 

@@ -45,7 +45,7 @@ describe("keelson()", () => {
     for (const api of apps) await api.close();
   });
 
-  it("takes the time and ids from whom it is told to", async () => {
+  it("takes the time and ids from the given functions", async () => {
     const now = new Date("2020-02-29T12:00:00Z");
     let count = 0;
     const options = { clock: { now: () => now }, ids: { next: () => `id-${++count}` } };

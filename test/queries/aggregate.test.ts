@@ -161,7 +161,7 @@ describe.each(everyDatabase(SHOP, 1))("aggregates, on %s", (_name, open) => {
     expect(status).toBeOneOf([200, 400]);
   });
 
-  it("refuse callers whom the rules refuse, and know no field for them", async () => {
+  it("refuse callers that the rules refuse, and reveal no field to them", async () => {
     expect((await ask("sum=nothing", shop.anonymous)).status).toBe(401);
   });
 

@@ -487,7 +487,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
       expect(await inSql("1 = 1")).toEqual(["a3", "b3", "c3"]);
     });
 
-    it("actions on the collection are for whom their rules say", async () => {
+    it("actions on the collection are open to the callers that their rules allow", async () => {
       for (const caller of callers) expect((await send(caller, "POST", "/open")).status).toBe(200);
       const statuses = async (method: string, rest: string): Promise<number[]> =>
         Promise.all(callers.map(async (caller) => (await send(caller, method, rest)).status));

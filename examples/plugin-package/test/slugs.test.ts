@@ -97,7 +97,7 @@ describe("a slug", () => {
     expect(await rename("One")).toMatchObject({ slug: "one" });
   });
 
-  it("is chosen by those whom its field lets write it, and must be a slug then", async () => {
+  it("may be chosen by callers who may write the field, and must be a slug then", async () => {
     expect((await create("/pages", { title: "Any", slug: "no" }, ann)).slug).toBe("any");
     expect((await create("/pages", { title: "Any", slug: "imprint" }, root)).slug).toBe("imprint");
     const wrong = await root.request("POST", "/api/pages", { title: "Any", slug: "About Us" });

@@ -3,7 +3,7 @@ import type { User } from "../../kernel/index.ts";
 /** Relations to include, nested; true includes the records without further relations. */
 export type RemoteInclude = boolean | { readonly [relation: string]: RemoteInclude };
 
-/** The caller for whom a service is called. */
+/** The caller of the request that calls a service. */
 export interface RemoteCaller {
   /** Null for an anonymous caller and for the system. */
   readonly user: User | null;

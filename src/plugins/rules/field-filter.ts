@@ -24,7 +24,7 @@ import { isWhere, type Reported, reportAnswer, reportFailure, unaskable } from "
 import { isIdentified, partsOfAll, type Rule, type RuleContext } from "./rule.ts";
 import { createRuleTable } from "./rule-table.ts";
 
-/** The caller for whom fields are filtered. */
+/** The caller who gets the filtered fields. */
 export interface FieldFilterOptions {
   /** The user; `null` for anonymous callers. */
   readonly user: User | null | undefined;

@@ -38,7 +38,7 @@ export function operationsOf({ has }: Pick<PluginContext, "has">): {
 }
 
 /**
- * Adds `GET keys`, `POST keys/rotate` and `GET services` below the studio's path, for administrators whom the studio's
+ * Adds `GET keys`, `POST keys/rotate` and `GET services` below the studio's path, for administrators that the studio's
  * rules allow. Each request processes a limited number of records, so that none takes long; the caller continues where
  * it ended.
  */

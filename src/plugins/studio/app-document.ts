@@ -11,7 +11,7 @@ export interface AppDocument extends Partial<AdminPaths> {
   /** Absolute paths of routes without an entity; undefined if the caller may not use them. */
   readonly health?: string;
   readonly workflowRuns?: string;
-  /** Id of the user as whom an administrator views the app, read-only. */
+  /** Id of the user whose view of the app an administrator has, read-only. */
   readonly viewedAs?: string;
   readonly limits: { readonly pageSize: number; readonly maxPageSize: number; readonly bulk: number };
 }

@@ -50,7 +50,7 @@ type Describe = (scope: OperationScope, place: Place) => Promise<AppDocument>;
 
 /**
  * Adds `GET as/:user` below the studio's path, which describes the app as that user sees it, and `GET as/:user/:path+`,
- * which responds to a request to the API as it would to that user. For administrators whom the studio's rules allow.
+ * which responds to a request to the API as it would to that user. For administrators that the studio's rules allow.
  * Each request is logged in the audit log before it runs.
  */
 export function addViewRoutes(

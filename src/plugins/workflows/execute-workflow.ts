@@ -115,7 +115,7 @@ export interface ExecuteOptions {
    * that use a driver, fail
    */
   readonly driver?: Driver | undefined;
-  /** The user for whom it runs, when there is no `scope`. @default null, the anonymous caller */
+  /** The user whose rights it has, when there is no `scope`. @default null, the anonymous caller */
   readonly user?: User | null | undefined;
   /** In an app: runs with the system's rights, and so without rules. @default false */
   readonly asSystem?: boolean | undefined;

@@ -62,7 +62,7 @@ describe("docs/concepts/remote-joins.md", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("gives nulls to whom the rules refuse, and does not ask", async () => {
+  it("gives nulls to callers that the rules refuse, and does not call the service", async () => {
     const anonymous = await request(url, "GET", "/api/berths?include=boat");
     expect(anonymous.json.map(({ boat }: Berth) => boat)).toEqual([null, null, null, null, null]);
     expect([asked, anonymous.headers.get("x-remote-errors")]).toEqual([[], null]);

@@ -29,7 +29,7 @@ export const refused = (by: Principal): Outcome => ({ status: by === null ? 401 
 /** The refusal of one record: who is signed in is not told that it is there, where the entity hides it. */
 export const refusedOne = ({ entity, by }: Setting): Outcome =>
   by !== null && entity.hideForbidden ? { status: 404 } : refused(by);
-/** There is no such record. Anonymous callers whom rules narrow to some records cannot tell it from one they may not have. */
+/** There is no such record. Anonymous callers that rules narrow to some records cannot tell it from one they may not have. */
 export const missing = ({ by }: Setting, reach: Reach): Outcome => ({
   status: by === null && reach === "some" ? 401 : 404,
 });

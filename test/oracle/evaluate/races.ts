@@ -55,8 +55,8 @@ function met(model: Model, entity: EntityModel, body: unknown): [EntityModel, st
 }
 
 /**
- * retries.md, “Whose keys”: the rules are asked each time. A caller for whom it has changed which fields, or whose records, of
- * the answer's entities they may read gets 403, and a response is repeated only while each record it shows may still be read.
+ * retries.md, “Whose keys”: the rules are asked each time. A caller who may now read other
+ * fields, or the records of other owners, of the answer's entities gets 403, and a response is repeated only while each record it shows may still be read.
  */
 export function replayed(
   model: Model,

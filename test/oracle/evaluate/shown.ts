@@ -4,7 +4,7 @@ import { keyOf, keysOf } from "../model.ts";
 import { needsCode, passes, type Reach, reachOf } from "./rules.ts";
 import { isLive, type World } from "./world.ts";
 
-/** Whose records are shown to whom. */
+/** Which records are shown to which caller. */
 export interface View {
   readonly model: Model;
   readonly world: World;

@@ -166,7 +166,7 @@ describe("a copy", () => {
     expect(await api.driver.count("task")).toBe(1);
   });
 
-  it("belongs to the caller, and to whom the original belongs when the system makes it", async () => {
+  it("belongs to the caller, or to the owner of the original if the system made it", async () => {
     await api.asSystem().task.update("t1", { ownerId: "bob" });
     expect((await send("POST", "/t1/clone")).json.ownerId).toBe("ann");
     expect(await api.asSystem().task.clone("t1")).toMatchObject({ title: "One", ownerId: "bob" });

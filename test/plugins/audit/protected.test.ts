@@ -66,7 +66,7 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
     expect(JSON.stringify(selected)).not.toMatch(/4711471[12]|dear/);
   });
 
-  it("is shown to those only whom the given rules let read", async () => {
+  it("is shown only to callers that the given rules allow", async () => {
     const id = (await send("POST", "/tags", "cleo", { name: "cleo's" })).json.id;
     expect(await entriesAs("root", `recordId=${id}`)).toHaveLength(1);
     expect(await entriesAs("cleo", `recordId=${id}`)).toHaveLength(1);

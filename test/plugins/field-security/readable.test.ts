@@ -73,7 +73,7 @@ describe("a field with readable rules", () => {
     ],
     ["a senior", { id: "o", age: 61 }, ["bySenior", "byMixed"]],
   ];
-  it.each(CASES)("is shown to those whom any of them lets through, in every answer: %s", async (_, user, shown) => {
+  it.each(CASES)("is shown to callers that one of them allows, in every answer: %s", async (_, user, shown) => {
     const as = app.as(user);
     const answers = [
       (await as.request("GET", "/api/docs/d")).body,

@@ -138,7 +138,7 @@ describe("a shared service", () => {
     expect(await titlesFor(strict)).toEqual([null, null, null]);
   });
 
-  it("gives old answers to those whom it lets wait, too, and is not asked twice by them", async () => {
+  it("gives old answers to waiting callers, too, and is not called twice for them", async () => {
     let isDown = false;
     const billing = serviceOf(({ ids }) => (isDown ? never : titled(ids)), { ttl: 20, staleIfError: 60_000 });
     const twice = createPlugin({

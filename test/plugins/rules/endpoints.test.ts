@@ -70,7 +70,7 @@ async function statuses(user: User | null): Promise<{ open: string[]; lines: rea
 }
 
 describe("rules of endpoints", () => {
-  it("let in whom they pass without a record", async () => {
+  it("let in callers that they allow without a record", async () => {
     expect((await statuses(null)).open).toEqual(["everyone"]);
     expect((await statuses({ id: "ann" })).open).toEqual(["everyone", "authenticated", "slow"]);
     expect((await statuses({ id: "ann", trusted: true })).open).toEqual([

@@ -46,7 +46,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
     return app;
   }
 
-  /** An app to whom the leases of all others are over. */
+  /** An app that takes the leases of all others for expired. */
   const heir = (known: readonly WorkflowDefinition[], parts: Partial<WorkflowAppParts> = {}) =>
     started(known, { clock: { now: () => new Date(Date.now() + HOUR) }, ...parts });
 

@@ -3,7 +3,7 @@ import { type Asked, advisory, attackedApp } from "../../support/attacks/advisor
 import { MOST_PER_PAGE } from "../../support/attacks/attacked-app.ts";
 import { sendAs } from "../../support/attacks/send-as.ts";
 
-// What other systems published about queries: filters, orders, cursors, pages and what can be asked of whom. Each is
+// What other systems published about queries: filters, orders, cursors, pages and what each caller may ask. Each is
 // made again in our notation.
 
 const app = attackedApp();

@@ -37,6 +37,8 @@ export function describeLinks(database: Database): void {
         { source: "p3", target: "t1" },
       ]);
       expect(await pairs({ name: "nothing" })).toEqual([]);
+      expect(await pairs({ name: { like: "NOTHING%" } })).toEqual([]);
+      expect(await pairs({ name: { in: [] } })).toEqual([]);
       await expect(pairs({ nonsense: 1 })).rejects.toBeInstanceOf(BadRequestError);
     });
 

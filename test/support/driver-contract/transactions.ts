@@ -107,6 +107,25 @@ export function describeTransactions(database: Database): void {
       expect(await driver.findOne("post", { id: "p1", title: "alpha" }, { lock: true })).toBeNull();
     });
 
+    it("look again at a record that they have waited for", async () => {
+      const { driver } = database;
+      const outside: Promise<unknown>[] = [];
+      const former = { body: { like: "SURE" } };
+      await driver.transaction(async (tx) => {
+        await tx.update("post", { id: "p1" }, { body: "changed" });
+        // Not awaited: they have to wait for the transaction.
+        outside.push(
+          driver.transaction((other) => other.findOne("post", { id: "p1", ...former }, { lock: true })),
+          driver.transaction((other) => other.update("post", { id: "p1", ...former }, { views: 7 })),
+          driver.updateMany("post", former, { views: 8 }),
+          driver.deleteMany("post", former),
+        );
+        await sleep(60);
+      });
+      expect(await Promise.all(outside)).toEqual([null, null, 0, 0]);
+      expect(await driver.findOne("post", { id: "p1" })).toMatchObject({ body: "changed" });
+    });
+
     it("join the one around them", async () => {
       const { driver } = database;
       const nested = async (tx: Driver): Promise<string> => {
@@ -189,10 +208,12 @@ export function describeTransactions(database: Database): void {
       expect(await driver.count("user", { email: "same@example.com" })).toBe(1);
     });
 
-    it("that compare and set succeed once", async () => {
+    it.each([{ views: 0 }, { title: { like: "BETA" } }])("that compare and set succeed once: %j", async (former) => {
       const { driver } = database;
       const outcomes = await Promise.all(
-        fifty.map((number) => driver.update("post", { id: "p2", views: 0 }, { views: number + 1 })),
+        fifty.map((number) =>
+          driver.update("post", { id: "p2", ...former }, { views: number + 1, title: `changed ${number}` }),
+        ),
       );
       const winners = outcomes.filter((outcome) => outcome !== null);
       expect(winners).toHaveLength(1);

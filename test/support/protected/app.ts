@@ -94,7 +94,7 @@ export function canariesFor(canaries: Canaries, entity: AnyEntity, facts: Facts)
   return Object.fromEntries(protectedFields(entity).map((name) => [name, canaries.valueFor(entity, name, facts)]));
 }
 
-/** Who may read the mentor's note of whom. */
+/** Which users may read the mentor's note of which others. */
 export const MENTORS: Readonly<Record<string, string>> = { ann: "bob", bob: "root", root: "ann" };
 const VIEWERS: Readonly<Record<string, readonly string[]>> = { ann: ["bob"], bob: ["ann", "root"], root: [] };
 

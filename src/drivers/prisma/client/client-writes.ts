@@ -1,5 +1,7 @@
+import type { ColumnDefinition } from "../../../entity/index.ts";
 import {
   type Condition,
+  compare,
   type Delete,
   type Insert,
   looksAt,
@@ -8,10 +10,9 @@ import {
   type Update,
   type Written,
 } from "../../../gate/index.ts";
-import { countsVersion, givenColumns, namingDangling } from "../../sql/index.ts";
+import { countsVersion, givenColumns, idsQuery, namingDangling } from "../../sql/index.ts";
 import {
   type Args,
-  type Client,
   type ClientConnection,
   type ClientPlan,
   type ClientSession,
@@ -19,10 +20,8 @@ import {
   type StatementClient,
 } from "./client-connection.ts";
 import { clientForm } from "./client-values.ts";
-import { prismaWhere } from "./to-prisma-where.ts";
+import { NOTHING, prismaWhere, saysAll } from "./to-prisma-where.ts";
 
-/** Timeouts in milliseconds for one UPDATE with the read of its row, and for waiting for a connection. */
-const ROW_TRANSACTION = { timeout: 30_000, maxWait: 10_000 };
 /**
  * Maximum number of rows in one INSERT, which keeps the parameters within the limits of any database, and of pairs in
  * one call: Prisma makes a condition of each pair, and SQLite does not accept a thousand of them.
@@ -53,7 +52,7 @@ export async function insertRows(session: ClientSession, { entity, rows, returni
   return { count, rows: [] };
 }
 
-/** Updates the matching rows with one UPDATE that contains the whole condition. */
+/** Updates the matching rows. */
 export async function updateRows(
   session: ClientSession,
   { entity, where: condition, data, returning }: Update,
@@ -62,109 +61,122 @@ export async function updateRows(
   const plan = open.planOf(entity);
   const given = withNextVersion(plan, toPrismaData(plan, data, open));
   return naming(session, plan, [given], () =>
-    session.write({ model: entity.name, operation: "update" }, (outer) =>
-      withWhere(session, outer, plan, condition, async (client, where, inTransaction) => {
-        if (returning === true) {
-          const id = soleId(condition);
-          const row = await changeOne(session, client, plan, { id, where, data: given, inTransaction });
-          return row === null ? { count: 0, rows: [] } : { count: 1, rows: [row] };
-        }
-        const api = modelApi(client, plan);
-        if (Object.keys(given).length === 0) return { count: await api.count({ where }), rows: [] };
-        return { count: (await api.updateMany({ where, data: given })).count, rows: [] };
-      }),
-    ),
-  );
-}
-
-/** Deletes the matching rows with one DELETE that contains the whole condition; it returns no rows. */
-export async function deleteRows(session: ClientSession, { entity, where: condition }: Delete): Promise<Written> {
-  const plan = session.connection().planOf(entity);
-  return session.write({ model: entity.name, operation: "delete" }, (outer) =>
-    withWhere(session, outer, plan, condition, async (client, where) => {
-      const { count } = await modelApi(client, plan).deleteMany({ where });
-      return { count, rows: [] };
+    session.write({ model: entity.name, operation: "update" }, async (client) => {
+      const where = await writableWhere(open, client, plan, condition);
+      if (returning === true) {
+        const row = await changeOne(open, client, plan, { id: soleId(condition), where, data: given });
+        return row === null ? { count: 0, rows: [] } : { count: 1, rows: [row] };
+      }
+      const api = modelApi(client, plan);
+      if (Object.keys(given).length === 0) return { count: await api.count({ where }), rows: [] };
+      return { count: (await api.updateMany({ where, data: given })).count, rows: [] };
     }),
   );
 }
 
+/** Deletes the matching rows; it returns no rows. */
+export async function deleteRows(session: ClientSession, { entity, where: condition }: Delete): Promise<Written> {
+  const open = session.connection();
+  const plan = open.planOf(entity);
+  return session.write({ model: entity.name, operation: "delete" }, async (client) => {
+    const where = await writableWhere(open, client, plan, condition);
+    const { count } = await modelApi(client, plan).deleteMany({ where });
+    return { count, rows: [] };
+  });
+}
+
 /**
- * Runs a write with its condition in Prisma's form. MySQL cannot change a table by a condition that reads the same
- * table: there the records are locked, checked and written by their ids, in a transaction.
+ * Whether one UPDATE or DELETE can contain a condition. Prisma does not express all of them, and MySQL cannot change a
+ * table by a condition that reads the same table.
  */
-async function withWhere<T>(
-  session: ClientSession,
+function isWritable(open: ClientConnection, { entity }: ClientPlan, condition: Condition): boolean {
+  return saysAll(open, condition) && (open.dialect.returnsRows || !looksAt(condition, entity));
+}
+
+/** Whether a write needs more than one call, and so a transaction. */
+export function takesSeveralCalls(open: ClientConnection, write: Update | Delete): boolean {
+  const isReadAfterwards = write.kind === "update" && write.returning === true && !open.dialect.returnsRows;
+  return isReadAfterwards || !isWritable(open, open.planOf(write.entity), write.where);
+}
+
+/**
+ * The condition of a write in Prisma's form. If a statement cannot contain it, the records are found, locked and
+ * checked again, because they may have changed in between, and are written by their ids.
+ */
+async function writableWhere(
+  open: ClientConnection,
   client: StatementClient,
   plan: ClientPlan,
   condition: Condition,
-  write: (client: StatementClient, where: Args, inTransaction: boolean) => Promise<T>,
-): Promise<T> {
-  const open = session.connection();
-  const { inTransaction } = session;
+): Promise<Args> {
   const where = await prismaWhere(open, client, plan.entity, condition);
-  if (open.dialect.returnsRows || !looksAt(condition, plan.entity)) return write(client, where, inTransaction);
-  const locked = async (inner: StatementClient): Promise<T> => {
-    const own = modelApi(inner, plan);
-    const ids: unknown[] = [];
-    for (const { id } of await own.findMany({ where, select: { id: true }, orderBy: { id: "asc" } })) {
-      await own.updateMany({ where: { id }, data: { id } });
-      if ((await own.count({ where: { AND: [{ id }, where] } })) > 0) ids.push(id);
-    }
-    return write(inner, { id: { in: ids } }, true);
-  };
-  return inTransaction ? locked(client) : (client as Client).$transaction(locked, ROW_TRANSACTION);
+  if (isWritable(open, plan, condition)) return where;
+  const own = modelApi(client, plan);
+  const found = (await own.findMany({ where, select: { id: true } })).map(({ id }) => id);
+  if (found.length === 0) return NOTHING;
+  await lockRecords(open, client, plan, found);
+  const current = await prismaWhere(open, client, plan.entity, condition);
+  const met = await own.findMany({ where: { AND: [current, { id: { in: found } }] }, select: { id: true } });
+  return { id: { in: met.map(({ id }) => id) } };
 }
 
-/** A change to one record, or one without effect that locks it. */
+/** Maximum number of records locked by one statement. */
+const LOCKED_AT_ONCE = 1_000;
+
+/** Locks records. SQLite has one writer and no lock statement: an update without effect takes the lock. */
+async function lockRecords(
+  open: ClientConnection,
+  client: StatementClient,
+  plan: ClientPlan,
+  ids: readonly unknown[],
+): Promise<void> {
+  if (open.dialect.provider === "sqlite") {
+    await modelApi(client, plan).updateMany({ where: { id: ids[0] }, data: { id: ids[0] } });
+    return;
+  }
+  const column = plan.entity.columns.id as ColumnDefinition;
+  const sorted = [...ids].sort(column.kind.compare);
+  for (let start = 0; start < sorted.length; start += LOCKED_AT_ONCE) {
+    const some = compare(column, "in", sorted.slice(start, start + LOCKED_AT_ONCE));
+    const { sql, values } = idsQuery(open.builder, plan.entity, some, true);
+    await client.$queryRawUnsafe(sql, ...values);
+  }
+}
+
+/** A change to one record. */
 interface RowChange {
   readonly id: string | undefined;
   readonly where: Args;
   readonly data: Row;
-  readonly inTransaction: boolean;
 }
 
 async function changeOne(
-  session: ClientSession,
+  { dialect }: ClientConnection,
   client: StatementClient,
   plan: ClientPlan,
-  { id, where, data, inTransaction }: RowChange,
+  { id, where, data }: RowChange,
 ): Promise<Row | null> {
   const api = modelApi(client, plan);
   const select = plan.columns;
   if (Object.keys(data).length === 0) return api.findFirst({ where, select });
   // Half as much work for Prisma as `update`, and no exception when no record matches.
-  if (session.connection().dialect.returnsRows)
-    return (await api.updateManyAndReturn({ where, data, select }))[0] ?? null;
+  if (dialect.returnsRows) return (await api.updateManyAndReturn({ where, data, select }))[0] ?? null;
   // Prisma's `update` would find the row first and then change it, even if it has changed in between.
-  const change = async (inner: StatementClient): Promise<Row | null> => {
-    const own = modelApi(inner, plan);
-    const { count } = await own.updateMany({ where, data });
-    return count === 0 ? null : own.findFirst({ where: { id }, select });
-  };
-  // The row stays locked until it is read, so that the result is the row as written.
-  return inTransaction ? change(client) : (client as Client).$transaction(change, ROW_TRANSACTION);
+  const { count } = await api.updateMany({ where, data });
+  return count === 0 ? null : api.findFirst({ where: { id }, select });
 }
 
 /**
- * Locks a record and reads it. Prisma has no locks: an update without effect takes the lock. Conditions on related
- * records are checked afterwards, because a statement that waited sees these as they were before the wait.
+ * Locks a record and reads it. Its conditions are checked after the lock, because a statement that waited sees related
+ * records as they were before the wait.
  */
 export function lockRow(session: ClientSession, plan: ClientPlan, condition: Condition): Promise<Row[]> {
   const open = session.connection();
-  const id = soleId(condition);
   return session.write({ model: plan.entity.name, operation: "lock" }, async (client) => {
+    await lockRecords(open, client, plan, [soleId(condition)]);
     const where = await prismaWhere(open, client, plan.entity, condition);
-    const isApart = looksAt(condition);
-    const { inTransaction } = session;
-    const row = await changeOne(session, client, plan, {
-      id,
-      where: isApart ? { id } : where,
-      data: { id },
-      inTransaction,
-    });
-    const found =
-      row !== null && isApart ? await modelApi(client, plan).findFirst({ where, select: plan.columns }) : row;
-    return found === null ? [] : [found];
+    const row = await modelApi(client, plan).findFirst({ where, select: plan.columns });
+    return row === null ? [] : [row];
   });
 }
 

@@ -78,7 +78,8 @@ async function lookUpSearches(
 // Conditions that always or never hold are removed: inside an OR, Prisma ignores an empty condition instead of treating
 // it as true.
 const EVERYTHING: Args = Object.freeze({});
-const NOTHING: Args = Object.freeze({ OR: Object.freeze([]) });
+/** Not an empty OR, which Prisma ignores inside an AND. */
+export const NOTHING: Args = Object.freeze({ id: Object.freeze({ in: Object.freeze([]) }) });
 
 /** Converts a condition for Prisma. */
 export function toPrismaWhere(condition: Condition, open: ClientConnection): Args {

@@ -41,7 +41,7 @@ export interface Rights {
   admit(record: Row): boolean | Promise<boolean>;
 }
 
-/** The caller for whom records are joined. */
+/** The caller who gets the joined records. */
 export interface Viewer {
   /** Undefined when the caller may see no record of the entity. */
   rightsOn(entity: AnyEntity): Promise<Rights | undefined>;

@@ -149,7 +149,7 @@ export interface StepContext<TInput = unknown> {
   set(key: string, value: unknown): void;
   /** Results of the previous steps, by name. */
   readonly results: Readonly<Record<string, unknown>>;
-  /** The user for whom the run works, or null. */
+  /** The user whose rights the run has, or null. */
   readonly user: User | null;
   /**
    * The driver, with field security. In entity steps and `.transactional()` workflows it is the driver of one

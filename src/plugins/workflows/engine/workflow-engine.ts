@@ -66,7 +66,7 @@ export interface RunReport {
   readonly status: WorkflowStatus;
   readonly startedAt: Date;
   readonly updatedAt: Date;
-  /** Id of the user for whom it runs; null for an anonymous caller and for the system. */
+  /** Id of the user whose rights it has; null for an anonymous caller and for the system. */
   readonly userId: string | null;
   readonly failedStep?: string | undefined;
   /** The error of the failed step, with only its code and message. */

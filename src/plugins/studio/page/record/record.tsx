@@ -61,11 +61,11 @@ export function Record({ entity, id }: { readonly entity: EntityDescription; rea
     );
   };
   const relations = entity.relations.filter((relation) => relation.type !== "belongsTo" && !relation.remote);
-  const wanted = search.get("tab") ?? "";
-  const relation = relations.find(({ name }) => name === wanted);
+  const requestedTab = search.get("tab") ?? "";
+  const relation = relations.find(({ name }) => name === requestedTab);
   const audit = entityNamed(app, AUDIT);
   const hasHistory = audit?.rights.list !== undefined;
-  const tab = relation !== undefined || (wanted === HISTORY && hasHistory) ? wanted : "";
+  const tab = relation !== undefined || (requestedTab === HISTORY && hasHistory) ? requestedTab : "";
   return (
     <>
       <p class="crumbs">
