@@ -76,6 +76,7 @@ async function compile(outDir: string, entry: Record<string, string>, tsconfig?:
     target: "node20",
     platform: "node",
     skipNodeModulesBundle: true,
+    noExternal: [/^(?:tsyringe|reflect-metadata)/], // loaded in an order (src/kernel/container)
     splitting: true,
     clean: tsconfig === undefined,
     config: false,

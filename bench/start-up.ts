@@ -31,7 +31,8 @@ interface Case {
 async function compile(outDir: string, entry: Record<string, string>): Promise<void> {
   const settings = { format: "esm", target: "node20", platform: "node", skipNodeModulesBundle: true } as const;
   const output = { outDir, clean: true, config: false, dts: false, silent: true } as const;
-  await build({ entry, ...settings, ...output, outExtension: () => ({ js: ".mjs" }) });
+  const noExternal = [/^(?:tsyringe|reflect-metadata)/]; // loaded in an order (src/kernel/container)
+  await build({ entry, noExternal, ...settings, ...output, outExtension: () => ({ js: ".mjs" }) });
 }
 
 async function inPostgres(sql: string): Promise<void> {

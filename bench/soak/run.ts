@@ -44,6 +44,7 @@ async function run(): Promise<void> {
     target: "node20",
     platform: "node",
     skipNodeModulesBundle: true,
+    noExternal: [/^(?:tsyringe|reflect-metadata)/], // loaded in an order (src/kernel/container)
     config: false,
     dts: false,
     silent: true,

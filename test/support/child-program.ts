@@ -29,7 +29,7 @@ export async function childProgram(script: URL): Promise<string> {
       silent: true,
       keepNames: true,
       skipNodeModulesBundle: true,
-      noExternal: [/^keelson/],
+      noExternal: [/^(?:keelson|tsyringe|reflect-metadata)/],
     });
   });
   return join(folder, `${nameOf(fileURLToPath(script).slice(repositoryRoot.length + 1))}.mjs`);

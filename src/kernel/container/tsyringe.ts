@@ -1,6 +1,9 @@
-// tsyringe throws on import unless reflect-metadata is imported first; only this file imports either.
-import "reflect-metadata";
+import "./lend-reflect.ts"; // before tsyringe
+
 import { container, type DependencyContainer } from "tsyringe";
+import { takeReflectBack } from "./lend-reflect.ts";
+
+takeReflectBack();
 
 /** An empty tsyringe container that shares nothing with other containers. */
 export function emptyContainer(): DependencyContainer {
