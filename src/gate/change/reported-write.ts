@@ -1,10 +1,10 @@
 import type { AnyEntity, ColumnDefinition, EntityModel } from "../../entity/index.ts";
 import { type Hook, runHooks } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
-import { and, type Condition, compare, soleId } from "../condition/condition.ts";
+import { and, type Condition, compare, looksAt, soleId } from "../condition/condition.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { Driver } from "../statement/driver-port.ts";
-import type { ChangePairs, Delete, Insert, Update, Written } from "../statement/statement.ts";
+import type { ChangePairs, Delete, Find, Insert, Update, Written } from "../statement/statement.ts";
 import { type ChangeKind, causeOf, type RecordChange } from "./record-change.ts";
 import type { Following } from "./relations-to-follow.ts";
 
@@ -57,7 +57,9 @@ export class ReportedWrite {
       case "update":
         return this.#update(entity, statement);
       case "delete":
-        return this.#each(entity, statement.where, (own) => this.#delete(entity, own));
+        return this.#takesPages(statement.where) && !this.#watched.followed.has(entity)
+          ? this.#deleteAll(entity, statement)
+          : this.#each(entity, statement.where, (own) => this.#delete(entity, own));
       default:
         return this.#changePairs(entity, statement);
     }
@@ -88,9 +90,18 @@ export class ReportedWrite {
   }
 
   #update(entity: AnyEntity, statement: Update): Promise<Written> {
-    return this.#driver.capabilities.concurrentTransactions || soleId(statement.where) !== undefined
-      ? this.#each(entity, statement.where, (own) => this.#updateOne(entity, { ...statement, where: own }))
-      : this.#updateAll(entity, statement);
+    return this.#takesPages(statement.where)
+      ? this.#updateAll(entity, statement)
+      : this.#each(entity, statement.where, (own) => this.#updateOne(entity, { ...statement, where: own }));
+  }
+
+  /**
+   * Whether several records can be changed by one statement and reported: no other transaction runs at the same time,
+   * or the records are locked with their condition, which then must not use other records.
+   */
+  #takesPages(where: Condition): boolean {
+    const { concurrentTransactions, locksInOrder } = this.#driver.capabilities;
+    return soleId(where) === undefined && (!concurrentTransactions || (locksInOrder === true && !looksAt(where)));
   }
 
   async #updateOne(entity: AnyEntity, statement: Update): Promise<Written> {
@@ -106,11 +117,11 @@ export class ReportedWrite {
     return statement.returning === true ? written : { count: written.count, rows: [] };
   }
 
-  /** Changes all matching records with one statement per page. No other transaction runs at the same time. */
+  /** Changes all matching records with one statement per page. */
   async #updateAll(entity: AnyEntity, statement: Update): Promise<Written> {
     let count = 0;
-    for await (const found of this.#pages(entity, statement.where)) {
-      const where = compare(idOf(entity), "in", found.map(({ id }) => id) as string[]);
+    for await (const found of this.#lockedPages(entity, statement.where)) {
+      const where = amongIds(entity, found);
       const before = new Map(found.map((row) => [row.id, { ...row }]));
       count += (await this.#driver.execute({ ...statement, where })).count;
       const rows = await this.#driver.execute({ kind: "find", entity, where });
@@ -118,6 +129,21 @@ export class ReportedWrite {
         entity,
         "update",
         rows.map((after) => ({ before: before.get(after.id) ?? null, after })),
+      );
+    }
+    return { count, rows: [] };
+  }
+
+  /** Deletes all matching records, to which no reported records refer, with one statement per page. */
+  async #deleteAll(entity: AnyEntity, statement: Delete): Promise<Written> {
+    let count = 0;
+    for await (const found of this.#lockedPages(entity, statement.where)) {
+      const before = found.map((row) => ({ ...row }));
+      count += (await this.#driver.execute({ ...statement, where: amongIds(entity, found) })).count;
+      await this.#report(
+        entity,
+        "delete",
+        before.map((row) => ({ before: row, after: null })),
       );
     }
     return { count, rows: [] };
@@ -170,15 +196,23 @@ export class ReportedWrite {
     const sole = soleId(where);
     if (sole !== undefined) return write(where, sole);
     let count = 0;
-    for await (const rows of this.#pages(entity, where, ["id"]))
+    for await (const rows of this.#pages(entity, where, { select: ["id"] }))
       for (const { id } of rows)
         count += (await write(and([compare(idOf(entity), "eq", id as string), where]), id as string)).count;
     return { count, rows: [] };
   }
 
-  async *#pages(entity: AnyEntity, where: Condition, select?: readonly string[]): AsyncIterable<readonly Row[]> {
+  #lockedPages(entity: AnyEntity, where: Condition): AsyncIterable<readonly Row[]> {
+    return this.#pages(entity, where, { lock: this.#driver.capabilities.concurrentTransactions });
+  }
+
+  async *#pages(
+    entity: AnyEntity,
+    where: Condition,
+    options: Pick<Find, "select" | "lock">,
+  ): AsyncIterable<readonly Row[]> {
     for (let page = where; ; ) {
-      const rows = await this.#driver.execute({ kind: "find", entity, where: page, select, limit: PAGE });
+      const rows = await this.#driver.execute({ kind: "find", entity, where: page, limit: PAGE, ...options });
       const last = rows.at(-1)?.id as string | undefined;
       if (last !== undefined) yield rows;
       if (last === undefined || rows.length < PAGE) return;
@@ -208,6 +242,14 @@ export class ReportedWrite {
     await runHooks(listeners.changed, noted);
     if (listeners.committed.length > 0) this.#committed.push(...changes);
   }
+}
+
+function amongIds(entity: AnyEntity, rows: readonly Row[]): Condition {
+  return compare(
+    idOf(entity),
+    "in",
+    rows.map(({ id }) => id),
+  );
 }
 
 function idOf({ columns }: AnyEntity): ColumnDefinition {

@@ -83,7 +83,8 @@ export interface DriverCapabilities {
   readonly concurrentTransactions: boolean;
   /**
    * Whether an `update` and a `delete` of a list of ids never deadlock in concurrent transactions, because they lock in
-   * the order of the ids' code units. Otherwise operations on several records run one statement per record.
+   * the order of the ids' code units, and a `find` locks several records in that order. Otherwise operations on several
+   * records run one statement per record.
    * @default false
    */
   readonly locksInOrder?: boolean | undefined;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import { isKeelsonError } from "../../../src/entity/index.ts";
-import type { Driver } from "../../../src/gate/index.ts";
+import { type AnyEntity, isKeelsonError } from "../../../src/entity/index.ts";
+import { compileWhere, type Driver } from "../../../src/gate/index.ts";
 import { ConflictError } from "../../../src/kernel/index.ts";
 import { type Database, entityNamed, everything, insert, plantBlog, rowOf } from "./database.ts";
 
@@ -105,6 +105,29 @@ export function describeTransactions(database: Database): void {
       await Promise.all(outside);
       expect(await driver.findOne("post", { id: "p1" })).toMatchObject({ title: "changed" });
       expect(await driver.findOne("post", { id: "p1", title: "alpha" }, { lock: true })).toBeNull();
+    });
+
+    it("hold several records still, in the order of their ids, where the driver locks in order", async () => {
+      const { driver } = database;
+      if (driver.capabilities.locksInOrder !== true) return;
+      const entity = driver.model.get("post") as AnyEntity;
+      const where = compileWhere(driver.model, entity, { views: 5 });
+      const waiting: Promise<unknown>[] = [];
+      await driver.transaction(async (tx) => {
+        await tx.update("post", { id: "p1" }, { views: 6 });
+        // Not awaited: it has to wait for the transaction.
+        const held = driver.transaction(async (other) => {
+          const rows = await other.execute({ kind: "find", entity, where, lock: true, limit: 10 });
+          const update = driver.update("post", { id: "p4" }, { views: 7 });
+          waiting.push(update.then((row) => row?.views));
+          await sleep(30);
+          return [rows.map(({ id }) => id), (await other.findOne("post", { id: "p4" }))?.views];
+        });
+        waiting.push(held);
+        await sleep(60);
+      });
+      await waiting[0];
+      expect(await Promise.all(waiting)).toEqual([[["p4"], 5], 7]);
     });
 
     it("look again at a record that they have waited for", async () => {

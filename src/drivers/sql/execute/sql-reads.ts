@@ -29,19 +29,20 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
     const open = session.connection();
     const entity = open.entityOf(find.entity);
     const selection = selectionOf(open, entity, find);
-    if (find.lock) return lockRow(session, entity, selection, condition, find.lock);
+    const sole = soleId(condition);
+    if (find.lock && sole !== undefined) return lockRow(session, entity, selection, condition, find.lock);
     const isOne = limit === 1 && offset === 0 && joins === undefined && selection.names.includes("id");
     if (isOne && oneById !== undefined) {
       const single = byId(condition);
       if (single !== undefined) return oneById(entity, selection, single);
     }
-    const order = sort === undefined && soleId(condition) !== undefined ? undefined : orderOf(entity, sort, find.rank);
+    const order = sort === undefined && sole !== undefined ? undefined : orderOf(entity, sort, find.rank);
     if (limit === 0) return Promise.resolve([]);
     const along = joins && joinsOf(open, joins, find.textMoments);
     const inline = bytes && inlineOf(selection, limit, bytes, counted);
     const fitting = bytes && inline && { selection, inline, bytes };
     const perParent = isComposite(entity) ? undefined : find.perParent;
-    const wanted = { condition, along, order, rank: find.rank, limit, offset, perParent, inline };
+    const wanted = { condition, along, order, rank: find.rank, limit, offset, perParent, inline, lock: find.lock };
     const statement = selectQuery(open, entity, selection, wanted);
     return session.read({ model: entity.name, operation: "find" }, async (client) => {
       let found: Rows = await client.queryRaw(statement);
