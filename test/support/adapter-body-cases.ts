@@ -31,7 +31,7 @@ const bad = (title: string, body: string | Buffer, ...lostBy: readonly Parser[])
   lostBy,
 });
 
-/** What requests with a body say. */
+/** Requests with a body. */
 export const BODY_CASES: readonly AdapterCase[] = [
   { title: "JSON in one piece", bytes: postJson(film), status: 201 },
   {

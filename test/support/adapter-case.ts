@@ -1,50 +1,50 @@
 import { requestBytes } from "./http.ts";
 
-/** What a body parser before the adapter makes of bodies. */
+/** How a body parser in front of the adapter handles bodies. */
 export type Parser = "json" | "raw" | "text";
 
-/** Where a host has the app. */
+/** Where a host mounts the app. */
 export interface Places {
-  /** Path of entity routes. */
+  /** Base path of the entity routes. */
   readonly root: string;
-  /** Path that plugin endpoints are below. */
+  /** Base path of the plugin endpoints. */
   readonly endpoints: string;
 }
 
 /**
- * What a host answers by itself, before or instead of the API, by the title of a case. Nothing else may differ.
+ * Responses that the host itself sends, before or instead of the API, by case title. Nothing else may differ.
  */
 export type OwnAnswers = Readonly<Record<string, OwnAnswer>>;
 
-/** The answer of a host that the API has no say in, and why it is like that. */
+/** A response that the host sends by itself, and the reason. */
 export interface OwnAnswer {
   readonly why: string;
   readonly status: number;
-  /** Headers the answer has; undefined: has not. */
+  /** Expected headers of the response; `undefined` means that the header must be absent. */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** One request, and what every adapter makes of it. */
+/** One request, and the response that every adapter must give. */
 export interface AdapterCase {
   readonly title: string;
   readonly bytes: (at: Places) => string | Buffer;
   readonly status: number;
   /** Code of the error in the body. */
   readonly code?: string;
-  /** Headers the answer has; undefined: has not. */
+  /** Expected headers of the response; `undefined` means that the header must be absent. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Parsers that answer such a request themselves, or hide from the adapter what it is about. */
+  /** Parsers that answer such a request themselves, or that hide its body from the adapter. */
   readonly lostBy?: readonly Parser[];
 }
 
-/** A request without body below the API's root. */
+/** A request without a body, below the API's root. */
 export function bare(method: string, path: string, ...headers: string[]): AdapterCase["bytes"] {
   return ({ root }) => requestBytes(method, root + path, headers);
 }
 
 export const ada = "Authorization: Bearer ada";
 
-/** A POST; the length is announced unless `headers` say something else about it. */
+/** A POST; Content-Length is set unless `headers` describe the length. */
 export function postTo(path: string, body: string | Buffer, ...headers: string[]): AdapterCase["bytes"] {
   const framed = headers.some((line) => /^(content-length|transfer-encoding):/i.test(line));
   const length = framed ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
@@ -59,7 +59,7 @@ export function post(body: string | Buffer, ...headers: string[]): AdapterCase["
 
 export const jsonType = "Content-Type: application/json";
 
-/** A POST of JSON to /films by Ada. */
+/** A POST of JSON to /films as Ada. */
 export function postJson(body: string | Buffer, ...headers: string[]): AdapterCase["bytes"] {
   return post(body, ada, jsonType, ...headers);
 }

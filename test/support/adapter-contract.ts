@@ -21,16 +21,16 @@ import { headerOf, type RawResponse } from "./raw-response.ts";
 import { amount, oneOf } from "./suite.ts";
 
 const REQUESTS = amount(40, 200);
-/** So many hosts share the cases. */
+/** The number of hosts that share the cases. */
 const SHARES = [0, 1, 2, 3, 4];
 
-/** A server with the contract's app in it. */
+/** A server that runs the contract's app. */
 export interface Host extends Places {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Starts a host with an app of its own. */
+/** Starts a host with its own app. */
 export type StartHost = (options?: ContractAppOptions) => Promise<Host>;
 
 /** A host in this process. */
@@ -38,34 +38,34 @@ export function hosting(put: (api: ContractApp) => Promise<Host>): StartHost {
   return async (options) => put(await createContractApp(options));
 }
 
-/** The host that all others are compared with. */
+/** The reference host for all comparisons. */
 export const startNode = hosting(async (api) => {
   const { port, close } = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
   return { port, close, root: "/api", endpoints: "" };
 });
 
-/** What is particular about a host, or about what stands before the adapter in it. */
+/** How a host, or the middleware in front of its adapter, differs from the reference. */
 export interface HostOptions {
   /** The body parser in front of the adapter. */
   readonly parser?: Parser;
-  /** Its number among hosts that differ little: each of them takes a share of the cases, and all in the long suite. */
+  /** The host's number among similar hosts: each runs a share of the cases; the long suite runs all of them. */
   readonly turn?: number;
-  /** What the host answers itself. */
+  /** Responses that the host sends itself. */
   readonly own?: OwnAnswers;
-  /** Headers that the host writes, or leaves out, as it likes. */
+  /** Headers that the host may add or leave out. */
   readonly volatile?: readonly string[];
-  /** Tests that the host cannot be put to, by title, and why. */
+  /** Tests that the host cannot run, by title, with the reason. */
   readonly without?: Readonly<Record<string, string>>;
-  /** Whether the end of the host closes the app. @default true */
+  /** Whether closing the host closes the app. @default true */
   readonly closesApp?: boolean;
 }
 
-/** Differ by time, connection or host, and say nothing about the API. */
+/** These headers depend on time, connection or host, not on the API. */
 const VOLATILE = new Set(["date", "connection", "keep-alive", "x-request-id", "x-powered-by"]);
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
-/** A response without what may differ between two hosts: ids, times, and where the app is mounted. */
+/** A response without the parts that may differ between two hosts: ids, times, and the mount path. */
 function comparable(
   { status, headers, bytes, complete }: RawResponse,
   { root }: Places,
@@ -76,7 +76,7 @@ function comparable(
   const kept = headers
     .filter(([name]) => !VOLATILE.has(name) && !alsoVolatile.includes(name))
     .map(([name, value]) => [name, plain(value)] as const);
-  // A path in a body or a header is as much longer as the mount path is.
+  // The mount path makes a path in a body or a header longer.
   const lengthless = kept.filter(([name, value]) => name !== "content-length" || value === "0");
   const sorted = lengthless.sort(([a], [b]) => a.localeCompare(b));
   return { status, headers: sorted, body: plain(bytes.toString("latin1")), complete };
@@ -88,7 +88,7 @@ async function single(host: Host, bytes: string | Buffer): Promise<RawResponse> 
   return responses[0] as RawResponse;
 }
 
-/** What every adapter has to do: the same bytes in, the same bytes out as node:http. */
+/** The contract of all adapters: for the same request bytes, the same response bytes as node:http. */
 export function testAdapter(
   name: string,
   start: StartHost,
@@ -116,7 +116,7 @@ export function testAdapter(
         if (!volatile.includes(wanted)) expect([wanted, headerOf(response, wanted)]).toEqual([wanted, value]);
     };
 
-    // In their order, because later ones write.
+    // In order, because later cases write.
     for (const { title, bytes, status, code, headers } of cases.filter((_, index) => isOfTurn(index))) {
       const answer = own[title];
       if (answer !== undefined)
@@ -140,12 +140,12 @@ export function testAdapter(
         });
     }
 
-    it("has no answer of the host's own to a case that does not exist", () => {
+    it("defines no host response for a case that does not exist", () => {
       const titles = new Set(cases.map(({ title }) => title));
       expect(Object.keys(own).filter((title) => !titles.has(title))).toEqual([]);
     });
 
-    it("HEAD: the headers of GET, and no body", async () => {
+    it("sends the headers of GET and no body for HEAD", async () => {
       for (const path of ["/films", "/films/f1", "/films/nobody"]) {
         const got = await single(host, bare("GET", path)(host));
         const head = await single(host, bare("HEAD", path)(host));
@@ -155,7 +155,7 @@ export function testAdapter(
       }
     });
 
-    it("create, read, update, list and delete: the same answers as on node:http", async () => {
+    it("creates, reads, updates, lists and deletes as node:http does", async () => {
       const story = async (at: Host) => {
         const created = await single(at, postJson('{"title":"Dune","year":1984}')(at));
         const { id } = JSON.parse(created.body);
@@ -201,7 +201,7 @@ export function testAdapter(
     check("a body longer than announced: the rest is no part of it, nor a request", async () => {
       const film = '{"title":"Dune"}';
       const bytes = postJson(`${film}garbage`, `Content-Length: ${film.length}`, "Connection: keep-alive")(host);
-      // Whether a server still answers the good request is its own choice; the garbage gets 400 at most.
+      // The server may still answer the good request; the garbage may get nothing except a 400.
       const statuses = (await rawRequest(host.port, bytes)).map(({ status }) => status);
       expect(["201", "400", "201,400"]).toContain(String(statuses));
     });
@@ -252,16 +252,13 @@ export function testAdapter(
       await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ all: false, ended: 1 });
     });
 
-    it.runIf(closesApp)(
-      "an app that closes: a stream without an end is over, and closing does not wait for it",
-      async () => {
-        const closing = await start();
-        const socket = connect(closing.port, "127.0.0.1").on("error", () => {});
-        socket.write(requestBytes("GET", `${closing.endpoints}/answers/ticks`));
-        await once(socket, "data");
-        await Promise.all([closing.close(), once(socket, "close")]);
-      },
-    );
+    it.runIf(closesApp)("ends an endless stream when the app closes, without waiting for it", async () => {
+      const closing = await start();
+      const socket = connect(closing.port, "127.0.0.1").on("error", () => {});
+      socket.write(requestBytes("GET", `${closing.endpoints}/answers/ticks`));
+      await once(socket, "data");
+      await Promise.all([closing.close(), once(socket, "close")]);
+    });
 
     check("a malformed request line: 400, and the connection is closed", async () => {
       const [response, ...more] = await rawRequest(host.port, "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -269,7 +266,7 @@ export function testAdapter(
       expect(more).toEqual([]);
     });
 
-    it(`${REQUESTS} requests of two callers at once: no caller sees anything of the other`, async () => {
+    it(`keeps ${REQUESTS} parallel requests of two callers apart`, async () => {
       const busy = await start({ slow: true });
       try {
         const url = `http://127.0.0.1:${busy.port}`;

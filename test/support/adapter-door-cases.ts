@@ -23,7 +23,7 @@ const text = 'name="title"\r\n\r\nDüne';
 const file = 'name="cover"; filename="a b.txt"\r\nContent-Type: text/plain\r\n\r\nbytes';
 const octets = "Content-Type: application/octet-stream";
 
-/** What endpoints may ask for besides JSON and fixed paths. */
+/** Endpoint options beyond JSON and fixed paths. */
 export const DOOR_CASES: readonly AdapterCase[] = [
   { title: "all that follows in a path", bytes: at("GET", "/below/a/b%20c/d.txt"), status: 200 },
   { title: "a hidden slash in what follows", bytes: at("GET", "/below/a/b%2Fc"), status: 400, code: "BAD_REQUEST" },

@@ -15,7 +15,7 @@ const missing = (path: string): AdapterCase => ({
   code: "NOT_FOUND",
 });
 
-/** What requests without a body say: method, path, query, headers. */
+/** Requests without a body: methods, paths, queries and headers. */
 export const TARGET_CASES: readonly AdapterCase[] = [
   { title: "a list", bytes: bare("GET", "/films"), status: 200, headers: { "x-total-count": "3" } },
   {
@@ -159,7 +159,7 @@ const endpoint =
   ({ endpoints }: { endpoints: string }) =>
     requestBytes(method, `${endpoints}/answers${path}`);
 
-/** Answers of every kind. */
+/** Responses of every kind. */
 export const ANSWER_CASES: readonly AdapterCase[] = [
   {
     title: "two cookies",

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe has against a page as it is now: one line for each element. It is put into the page past its policy. */
+/** The violations that axe finds in the current page, one line per element. Injected despite the page's CSP. */
 export async function axeProblems(page: Page): Promise<readonly string[]> {
   if (await page.evaluate(() => !("axe" in window))) await page.evaluate(source);
   return (await page.evaluate(`

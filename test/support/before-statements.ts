@@ -1,6 +1,6 @@
 import { type Driver, type Statement, withMiddleware } from "../../src/gate/index.ts";
 
-/** A driver on which something happens before each statement of a kind, outside its transactions. */
+/** Wraps a driver so that a callback runs before each statement of a kind, outside its transactions. */
 export function beforeStatements(
   driver: Driver,
   kind: Statement["kind"],

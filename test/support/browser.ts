@@ -5,11 +5,11 @@ import { launchBrowser } from "./launch-browser.ts";
 /** One browser for a test file. */
 export interface TestBrowser {
   /**
-   * A page nobody has used, logged in nowhere. What it does wrong fails the test: a request to another host, an error in
-   * the console (what its Content-Security-Policy refuses is one), code that throws, a file that is missing.
+   * A fresh page without cookies. Faults of the page fail the test: a request to another host, an error in the console
+   * (including refusals by its Content-Security-Policy), an uncaught exception, a missing file.
    */
   newPage(): Promise<Page>;
-  /** What has gone wrong so far, and is forgiven: for a test that wants it. */
+  /** Returns and clears the faults so far, for a test that expects them. */
   takeProblems(): string[];
 }
 
@@ -37,10 +37,10 @@ export function testBrowser(): TestBrowser {
   };
 }
 
-/** Requests of each page: how many there were, and those without an answer yet. */
+/** Requests of each page: their total, and those that are pending. */
 const requests = new WeakMap<Page, { sent: number; readonly open: Set<Request> }>();
 
-/** Waits until a page asks for nothing more: every request is answered, and two frames later none has followed. */
+/** Waits until a page is idle: no request is pending, and two frames later no new one has started. */
 export async function untilQuiet(page: Page): Promise<void> {
   const own = requests.get(page);
   if (own === undefined) throw new Error("nobody counts the requests of this page");
@@ -56,7 +56,7 @@ export async function untilQuiet(page: Page): Promise<void> {
   } while (own.open.size > 0 || own.sent > before);
 }
 
-/** A page that reports what it does wrong, and gets nothing from elsewhere. */
+/** A page that reports its faults and cannot reach other hosts. */
 export async function watchedPage(context: BrowserContext, report: (problem: string) => void): Promise<Page> {
   await context.route(
     (url) => url.hostname !== "127.0.0.1",
@@ -76,7 +76,7 @@ export async function watchedPage(context: BrowserContext, report: (problem: str
     page.on(end as "requestfinished", (request) => void own.open.delete(request));
   page.on("pageerror", (error) => report(`uncaught: ${error.message}`));
   page.on("console", (message) => {
-    // A refusal of the API is written there too; whether one was meant, the test says.
+    // Failed API requests appear in the console too; the test itself checks whether they are expected.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) report(message.text());
   });
   page.on("response", (response) => {

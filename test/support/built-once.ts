@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { repositoryRoot, type SourceFile } from "./source-files.ts";
 
-/** Below node_modules, so that what is built finds the packages of this repository. */
+/** Below node_modules, so that built files resolve this repository's packages. */
 const CACHE = join(repositoryRoot, "node_modules/.cache/keelson-test");
 
 /**
- * The folder of something that is built from sources: built by the first that asks, for each state of the sources.
- * @param make Builds it in an empty folder
+ * The folder of a build: built by the first caller, once for each state of the sources.
+ * @param make Builds into an empty folder
  */
 export async function builtOnce(
   name: string,
@@ -21,7 +21,7 @@ export async function builtOnce(
   const folder = join(CACHE, `${name}-${hash.digest("hex").slice(0, 16)}`);
   if (existsSync(folder)) return folder;
   await mkdir(CACHE, { recursive: true });
-  // Made aside and moved, so that nobody sees half of it.
+  // Built in a temporary folder and then moved, so that other processes never see a partial build.
   const draft = await mkdtemp(join(CACHE, "draft-"));
   await make(draft);
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));

@@ -5,9 +5,9 @@ import { builtOnce } from "./built-once.ts";
 import { repositoryRoot, sourceFiles } from "./source-files.ts";
 
 /**
- * The compiled file of a program that a test starts in a process of its own, a `*.child.ts`. All of them are compiled
- * together, once for each state of the sources: reading four hundred files costs a process four times as much as running
- * one.
+ * The compiled file of a program that a test starts as a separate process (`*.child.ts`). All of them are compiled
+ * together, once for each state of the sources: loading four hundred source files takes a process four times as long as
+ * running one.
  */
 export async function childProgram(script: URL): Promise<string> {
   const sources = [

@@ -1,6 +1,6 @@
 import ts from "typescript";
 
-/** Lines of TypeScript that carry at least one token: neither blank nor only comment. */
+/** Lines of TypeScript that contain at least one token: neither blank nor only a comment. */
 export function codeLines(text: string): number {
   const file = ts.createSourceFile("file.ts", text, ts.ScriptTarget.Latest);
   const lines = new Set<number>();
@@ -17,7 +17,7 @@ export function codeLines(text: string): number {
   return lines.size;
 }
 
-/** The text without its import declarations, which are wiring, not logic. */
+/** The text without its import declarations. */
 export function withoutImports(text: string): string {
   const file = ts.createSourceFile("file.ts", text, ts.ScriptTarget.Latest);
   const imports = file.statements.filter(ts.isImportDeclaration).reverse();

@@ -5,17 +5,20 @@ import ts from "typescript";
 import { repositoryRoot } from "./source-files.ts";
 
 interface CompileOptions {
-  /** Whether all files of this repository are looked at, too. @default false: what is imported is read, and not judged */
+  /** Whether to check all files of this repository as well. @default false: imported files are read, not checked */
   readonly withRepository?: boolean;
 }
 
-/** One checker at a time: several look at much of the same, and both cores have other tests to run. The compiler in Go takes a third of the time; `npm run check` looks at the repository with the one in JavaScript. */
+/**
+ * One checker at a time: they share most of their input, and both cores run other tests. The Go compiler takes a third of
+ * the time; `npm run check` uses the JavaScript compiler.
+ */
 const COMPILER = join(repositoryRoot, "node_modules/typescript-7/bin/tsc");
 const { include, exclude } = ts.readConfigFile(join(repositoryRoot, "tsconfig.json"), ts.sys.readFile).config;
 const fromCache = (paths: readonly string[]): readonly string[] => paths.map((path) => `../../${path}`);
 let projects = 0;
 
-/** What the compiler has against files, a line each, with the settings of this repository. */
+/** The compiler's errors for these files, one per line, with this repository's settings. */
 export function compileProblems(files: readonly string[], { withRepository = false }: CompileOptions = {}): string[] {
   const folder = join(repositoryRoot, `.cache/compile-${process.pid}-${projects++}`);
   mkdirSync(folder, { recursive: true });

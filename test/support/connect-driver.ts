@@ -2,12 +2,12 @@ import { createModel, type EntityLike } from "../../src/entity/index.ts";
 import type { Driver, DriverContext } from "../../src/gate/index.ts";
 import { noopLogger } from "../../src/kernel/index.ts";
 
-/** What an app tells its driver. */
+/** What an app passes to its driver. */
 export function driverContext(entities: readonly EntityLike[], change: Partial<DriverContext> = {}): DriverContext {
   return { model: createModel(entities), log: noopLogger, production: false, ...change };
 }
 
-/** Connects a driver and makes its tables, as the start of an app does. */
+/** Connects a driver and creates its tables, as starting an app does. */
 export async function connectDriver(driver: Driver, entities: readonly EntityLike[]): Promise<Driver> {
   await driver.connect(driverContext(entities));
   try {
@@ -19,7 +19,7 @@ export async function connectDriver(driver: Driver, entities: readonly EntityLik
   return driver;
 }
 
-/** Makes tables without keeping a connection, as a migration would. */
+/** Creates tables without keeping a connection, as a migration does. */
 export async function makeTables(driver: Driver, entities: readonly EntityLike[]): Promise<void> {
   await connectDriver(driver, entities);
   await driver.disconnect();

@@ -37,7 +37,7 @@ const film = entity("film", { title: string.min(1).max(80), year: int.optional()
       .handler(({ record, input, driver, entity: films }) => driver.update(films, { id: record.id }, input)),
   });
 
-/** Everybody sees and makes only what is theirs. */
+/** Callers see and create only their own records. */
 const note = entity("note", { text: string, author: belongsTo(() => user) })
   .ownedBy("author")
   .rules({ read: ["owner"], create: ["authenticated"] });
@@ -45,9 +45,9 @@ const note = entity("note", { text: string, author: belongsTo(() => user) })
 /** More than the buffers of two sockets hold. */
 const CHUNKS = 4_000;
 
-/** An answer of every kind that adapters have to write. */
+/** One response of every kind that adapters write. */
 function answers() {
-  /** What became of the answers that take their time. */
+  /** The outcome of slow responses. */
   const seen = { waiting: 0, aborted: 0, sent: 0, ended: 0 };
   async function* chunks() {
     try {
@@ -81,7 +81,7 @@ function answers() {
         rules: ["everyone"],
         handler: () => new Reply(200, "secret", { "x-note": "two\nlines" }),
       }),
-      // What another server has said comes as the Response of the runtime, whatever the host has put in its place.
+      // A response of another server is the runtime's own Response, even if the host has replaced the global one.
       fetched: endpoint("/answers/fetched", {
         rules: ["everyone"],
         handler: () => fetch("data:text/plain,from%20afar"),
@@ -155,7 +155,7 @@ async function* lines() {
   for (const line of ["first\n", "grüße\n", "last\n"]) yield line;
 }
 
-/** Lets other requests overtake wherever a request may wait. */
+/** Waits a random time wherever a request may wait, so that requests overtake each other. */
 const dawdle = createPlugin({
   id: "dawdle",
   hooks: {
@@ -165,18 +165,18 @@ const dawdle = createPlugin({
   },
 });
 
-/** `Bearer ada` is Ada. */
+/** `Bearer ada` authenticates Ada. */
 function userOf(request: RequestInfo): { id: string } | null {
   const name = /^Bearer (\w+)$/.exec(request.headers.get("authorization") ?? "")?.[1];
   return name === undefined ? null : { id: name };
 }
 
 export interface ContractAppOptions {
-  /** Every request waits at random places. @default false */
+  /** Whether every request waits at random places. @default false */
   readonly slow?: boolean;
 }
 
-/** The app that all adapters have to serve alike. */
+/** The app of the adapter contract. */
 export async function createContractApp({ slow = false }: ContractAppOptions = {}) {
   const api = keelson({
     entities: [user, film, note],

@@ -1,6 +1,6 @@
 import { type Driver, withMiddleware } from "../../src/gate/index.ts";
 
-/** The driver, with every statement and transaction counted. */
+/** Counts every statement and transaction of a driver. */
 export function countCalls(driver: Driver, calls: { count: number }): Driver {
   const counting = withMiddleware(driver, (statement, next) => {
     calls.count += 1;

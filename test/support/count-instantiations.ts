@@ -3,13 +3,13 @@ import ts from "typescript";
 import { type Doors, generateSource } from "../../bench/types/generate.ts";
 import { repositoryRoot } from "./source-files.ts";
 
-/** The library and the sources, read once for all apps; nobody changes them meanwhile. */
+/** The library and the sources, read once for all apps; they do not change during a run. */
 const read = new Map<string, ts.SourceFile | undefined>();
 
 /**
- * Checks a generated app, and nothing else, and counts the types that the compiler made of generic ones.
+ * Type-checks only a generated app, and counts the generic types that the compiler instantiated.
  * @param count Number of entities
- * @param client Whether a client over HTTP uses each entity, too
+ * @param client Whether an HTTP client uses each entity too
  */
 function instantiationsOf(count: number, client: boolean): number {
   const source = (path: string): string => join(repositoryRoot, "src", path);
@@ -40,10 +40,10 @@ function instantiationsOf(count: number, client: boolean): number {
   return program.getInstantiationCount();
 }
 
-/** What importing Keelson costs, without and with its client. */
+/** The instantiations of importing Keelson, without and with its client. */
 const imports = new Map<boolean, number>();
 
-/** How many instantiations the entities of an app cost, without what importing Keelson costs anyway. */
+/** The instantiations of an app's entities, minus those of importing Keelson. */
 export function costOfEntities(count: number, { client = false } = {}): number {
   const anyway = imports.get(client) ?? instantiationsOf(0, client);
   imports.set(client, anyway);

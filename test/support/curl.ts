@@ -1,14 +1,14 @@
 import { expect } from "vitest";
 
-/** A `curl` line of a page, and the answer that the comment below it promises: `# 201 {"id":"…"}`. */
+/** A `curl` line of a page, and the response in the comment below it: `# 201 {"id":"…"}`. */
 export interface CurlExample {
   readonly command: string;
   readonly status: number;
-  /** `…` stands for anything. */
+  /** `…` matches anything. */
   readonly answer: string;
 }
 
-/** The examples of a page's sh blocks, in their order. */
+/** The examples of a page's sh blocks, in order. */
 export function curlExamples(text: string): CurlExample[] {
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block as string);
   const found = blocks.flatMap((block) => [...block.matchAll(/^(curl [\s\S]*?)\n# (\d{3}) ?(.*)$/gm)]);
@@ -16,8 +16,8 @@ export function curlExamples(text: string): CurlExample[] {
 }
 
 /**
- * Sends what a page's curl command would and holds the answer to what the page promises.
- * @param host in place of localhost:3000
+ * Sends the request of a page's curl command and compares the response with the page.
+ * @param host replaces localhost:3000
  * @returns the body
  */
 export async function expectCurl({ command, status, answer }: CurlExample, host: string): Promise<string> {
@@ -29,7 +29,7 @@ export async function expectCurl({ command, status, answer }: CurlExample, host:
   return body;
 }
 
-/** What a shell and curl would do: the parts that pages use, and no others. */
+/** Parses the parts of shell and curl syntax that pages use. */
 function sendCurl(command: string): Promise<Response> {
   const words = [...command.replaceAll("\\\n", " ").matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
     ([, single, double, bare]) => single ?? double ?? (bare as string),

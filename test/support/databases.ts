@@ -9,7 +9,7 @@ import { serverUrl } from "./postgres-server.ts";
 
 const unused = Symbol.for("keelson.test.databases");
 
-/** Asks a PostgreSQL database past the framework. */
+/** Queries a PostgreSQL database directly. */
 export async function askPostgres(url: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -20,10 +20,10 @@ export async function askPostgres(url: string, ...statements: string[]): Promise
   }
 }
 
-/** Databases of this run that nobody uses any more, for whoever needs one next; kept past fresh modules. */
+/** Unused databases of this run, for the next test that needs one; they survive module resets. */
 const kept = globalThis as { [unused]?: string[] };
 
-/** What a run's databases are called; vitest's global set-up removes them. Others are removed as soon as they are dropped. */
+/** Name prefix of a run's databases; vitest's global set-up drops them. Others are dropped by their test. */
 const prefix = (): string => `keelson_${process.env.KEELSON_TEST_RUN ?? ""}`;
 const newName = (): string => `${prefix()}${randomUUID().replaceAll("-", "").slice(0, 16)}`;
 
@@ -33,13 +33,13 @@ const EMPTY = `DO $$ DECLARE name text; BEGIN
   END LOOP;
 END $$; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC`;
 
-// Tests kill processes, not this server: a commit need not wait until it is on the disk.
+// Tests kill processes, not this server, so a commit need not wait for the disk.
 const settings = (name: string): string[] => [
   `ALTER DATABASE ${name} RESET ALL`,
   `ALTER DATABASE ${name} SET synchronous_commit = off`,
 ];
 
-/** One that was used and is emptied, which takes a tenth of the time of making one; undefined where there is none. */
+/** A used database, emptied, which takes a tenth of the time of creating one; undefined when there is none. */
 async function usedBefore(server: string): Promise<string | undefined> {
   const name = kept[unused]?.pop();
   if (name === undefined) return undefined;
@@ -51,7 +51,7 @@ async function usedBefore(server: string): Promise<string | undefined> {
   );
 }
 
-/** Takes a database from whoever still uses it: under its name there is none from now on. */
+/** Disconnects all clients from a database and removes it. */
 async function putAway(server: string, name: string): Promise<void> {
   const next = newName();
   const ended = `SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity WHERE datname = '${name}'`;
@@ -64,7 +64,7 @@ async function putAway(server: string, name: string): Promise<void> {
   }
 }
 
-/** An empty PostgreSQL database of its own. */
+/** Creates an empty PostgreSQL database. */
 export async function freshPostgres(): Promise<{ readonly url: string; drop(): Promise<void> }> {
   const server = await serverUrl();
   let name = await usedBefore(server);
@@ -78,7 +78,7 @@ export async function freshPostgres(): Promise<{ readonly url: string; drop(): P
   return { url: url.href, drop: () => putAway(server, own) };
 }
 
-/** An empty MariaDB or MySQL database of its own. */
+/** Creates an empty MariaDB or MySQL database. */
 export async function freshMysql(): Promise<{ readonly url: string; drop(): Promise<void> }> {
   const server = mysqlServerUrl();
   const name = `keelson_${randomUUID().replaceAll("-", "").slice(0, 16)}`;
@@ -88,10 +88,10 @@ export async function freshMysql(): Promise<{ readonly url: string; drop(): Prom
   return { url: url.href, drop: () => askMysql(server, [`DROP DATABASE IF EXISTS ${name}`]).then(() => undefined) };
 }
 
-/** In memory where the system has such a folder: tests kill processes, not the machine. */
+/** In memory on systems with such a folder: tests kill processes, not the machine. */
 const FILES = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-/** The name of a SQLite file that does not exist yet, in a folder of its own. */
+/** The name of a SQLite file that does not exist yet, in a new folder. */
 export async function freshSqliteFile(): Promise<{ readonly file: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(FILES, "keelson-sqlite-"));
   return { file: join(folder, "app.db"), remove: () => rm(folder, { recursive: true, force: true }) };

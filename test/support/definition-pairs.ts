@@ -18,8 +18,8 @@ import {
 } from "../../src/entity/index.ts";
 import type { Row } from "../../src/gate/index.ts";
 
-// Definitions as plain data, and changes to them. What keeps its number is the same thing under another name, so that
-// what becomes of its values can be followed.
+// Definitions as plain data, and changes to them. The number identifies a definition across renames, so that its values
+// can be followed.
 
 const KINDS = {
   string: { make: string, value: "it's 100 % ☃", initial: "new", wider: "text" },
@@ -44,7 +44,7 @@ interface FieldPlan {
 interface RelationPlan {
   readonly key: number;
   readonly type: "belongsTo" | "manyToMany";
-  /** Key of an entity that comes no later. */
+  /** Key of an entity that comes earlier in the list, or of the entity itself. */
   readonly target: number;
   name: string;
   from?: string;
@@ -61,7 +61,7 @@ interface EntityPlan {
 }
 export type Definitions = EntityPlan[];
 
-/** Which change to make, and three numbers that choose what it is made to. */
+/** The change to make, and three numbers that choose its target. */
 type Change = readonly [name: keyof typeof CHANGES, where: number, what: number, how: number];
 
 const pick = <T>(list: readonly T[], at: number): T | undefined => list[at % Math.max(list.length, 1)];
@@ -81,7 +81,7 @@ function rename(thing: { name: string; from?: string }, key: number): void {
   thing.name = `${key % 2 === 0 ? "a" : "z"}New${key}`;
 }
 
-/** Changes to definitions; `key` is a number that nothing has yet. */
+/** Changes to definitions; `key` is an unused number. */
 const CHANGES = {
   addField: (all: Definitions, key: number, where: number, what: number) =>
     pick(all, where)?.fields.push(newField(key, pick(Object.keys(KINDS) as Kind[], what) as Kind)),
@@ -138,12 +138,12 @@ const CHANGES = {
   },
 } as const;
 
-/** Takes away former names, as one does once every database has the new ones. */
+/** Removes former names, as an app does once every database has the new ones. */
 function forgetNames(definitions: Definitions): void {
   for (const plan of definitions) for (const thing of [plan, ...plan.fields, ...plan.relations]) delete thing.from;
 }
 
-/** The definitions after changes. @param step How many changes there were before */
+/** The definitions after some changes. @param step How many changes came before */
 function changed(before: Definitions, changes: readonly Change[], step: number): Definitions {
   const after = structuredClone(before);
   if (step % 2 === 0) forgetNames(after);
@@ -161,7 +161,7 @@ const change: fc.Arbitrary<Change> = fc.tuple(
   small,
 );
 
-/** Begins with three entities that refer to each other. */
+/** Starts with three entities that refer to each other. */
 function beginning(kinds: readonly Kind[], flags: readonly boolean[]): Definitions {
   const all: Definitions = [];
   for (let at = 0; at < 3; at++) {
@@ -179,10 +179,10 @@ function beginning(kinds: readonly Kind[], flags: readonly boolean[]): Definitio
   return all;
 }
 
-/** How often definitions change in one history: each of them and the next are a pair. */
+/** How often definitions change in one history: each version and the next form a pair. */
 export const STEPS = 3;
 
-/** Definitions, and what became of them in steps. */
+/** Definitions, and their versions after each step. */
 export const histories: fc.Arbitrary<readonly Definitions[]> = fc
   .record({
     kinds: fc.array(fc.constantFrom(...(Object.keys(KINDS) as Kind[])), { minLength: 1, maxLength: 4 }),
@@ -202,12 +202,12 @@ function fieldOf({ kind, optional, unique, hasDefault, from }: FieldPlan): AnyFi
   let field = make as Field<unknown>;
   if (optional) field = field.optional() as Field<unknown>;
   if (unique) field = field.unique();
-  // A required column that is added to a table with rows has to have one.
+  // A required column added to a table with rows needs a default.
   if (hasDefault || !optional) field = field.default(initial) as Field<unknown>;
   return from === undefined ? field : field.renamedFrom(from);
 }
 
-/** Definitions for the framework. */
+/** Converts to Keelson definitions. */
 export function entitiesOf(definitions: Definitions): readonly EntityLike[] {
   const built = new Map<number, EntityLike>();
   for (const { key, name, from, indexed, fields, relations } of definitions) {
@@ -228,13 +228,13 @@ export function entitiesOf(definitions: Definitions): readonly EntityLike[] {
   return [...built.values()];
 }
 
-/** What a database holds: a row of every entity, and a pair of every manyToMany relation, by the numbers of both. */
+/** Contents of a database: a row of every entity, and a pair of every manyToMany relation, by the numbers of both. */
 export interface Contents {
   readonly rows: ReadonlyMap<number, Row>;
   readonly pairs: ReadonlySet<number>;
 }
 
-/** What a database of definitions holds once all of it is written: keys lead to the row of the other entity. */
+/** What a database of these definitions holds after seeding: keys lead to the row of the other entity. */
 export function fullContents(definitions: Definitions, { rows }: Contents): Contents {
   const full = new Map<number, Row>();
   for (const { key, fields, relations } of definitions) {
@@ -252,7 +252,7 @@ export function fullContents(definitions: Definitions, { rows }: Contents): Cont
   return { rows: full, pairs: new Set(links.map(({ key }) => key)) };
 }
 
-/** Contents after a change: values of what stayed, defaults and nulls of what came. */
+/** The expected contents after a change: kept columns keep their values, new ones get defaults and nulls. */
 export function keptContents(before: Definitions, after: Definitions, { rows, pairs }: Contents): Contents {
   const kept = new Map<number, Row>();
   for (const { key, fields, relations } of after) {

@@ -2,7 +2,7 @@ import type { SqlDatabase } from "./sql-databases.ts";
 
 const OWN = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'";
 
-/** All that describes the tables of a PostgreSQL database, as text. @param except tables that do not count */
+/** Describes the tables of a PostgreSQL database as text. @param except tables to leave out */
 export async function describePostgres(
   { rows }: Pick<SqlDatabase, "rows">,
   except: readonly string[] = [],

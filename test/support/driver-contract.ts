@@ -30,10 +30,10 @@ const SUITES = [
 ];
 
 /**
- * The one contract of all drivers: what the port promises, on every kind of value, condition, constraint and race.
- * @param name What the suite is called.
- * @param make Gives a connected driver whose tables for these entities exist and are empty. Called once.
- * @param shortcomings What the database behind it is known not to do; the suite then shows what it does instead.
+ * The contract of all drivers: what the port promises, for every kind of value, condition, constraint and race.
+ * @param name Name of the suite.
+ * @param make Returns a connected driver whose tables for these entities exist and are empty. Called once.
+ * @param shortcomings Known limitations of the database; the suite then checks the documented behaviour instead.
  */
 export function testDriver(name: string, make: MakeDriver, shortcomings: Shortcomings = {}): void {
   describe(`driver contract: ${name}`, () => {

@@ -17,7 +17,7 @@ import {
   text,
 } from "../../src/entity/index.ts";
 
-/** Has lists on both ends of one key, a one-to-one, pairs with itself. */
+/** Has lists on both ends of one key, a one-to-one relation, and pairs with itself. */
 export const user = entity("user", {
   name: string,
   email: email.unique(),
@@ -31,7 +31,7 @@ export const user = entity("user", {
   friends: manyToMany(() => user),
 });
 
-/** Goes with its user; one per user. */
+/** Deleted with its user; one per user. */
 export const profile = entity("profile", {
   bio: text.optional(),
   user: belongsTo(() => user)
@@ -39,10 +39,10 @@ export const profile = entity("profile", {
     .onDelete("cascade"),
 });
 
-/** One per user too, because that is how its user follows it. */
+/** Also one per user, because the user's side is a hasOne. */
 export const badge = entity("badge", { label: string, user: belongsTo(() => user).onDelete("cascade") });
 
-/** Softly deleted: its unique values, and that it is one per user, hold among those that are there. */
+/** Softly deleted: its unique values, and the limit of one per user, apply to live records only. */
 export const seat = entity("seat", {
   code: string.optional().unique(),
   row: string.optional(),
@@ -55,7 +55,7 @@ export const seat = entity("seat", {
   .unique(["row", "place"])
   .softDelete();
 
-/** Keeps its author from being deleted, loses its editor and category. */
+/** Restricts deletion of its author; its editor and category are set to null. */
 export const post = entity("post", {
   title: string,
   slug: string.optional(),
@@ -75,7 +75,7 @@ export const post = entity("post", {
   .unique(["authorId", "slug"])
   .index(["views"]);
 
-/** Goes with its post. */
+/** Deleted with its post. */
 export const comment = entity("comment", {
   text: string,
   post: belongsTo(() => post).onDelete("cascade"),
@@ -91,7 +91,7 @@ export const category = entity("category", {
   children: hasMany(() => category),
 });
 
-/** Every kind of field, required and optional, under names that are words of SQL. */
+/** Every kind of field, required and optional, with SQL keywords as names. */
 export const sample = entity("sample", {
   string,
   text,
@@ -113,7 +113,7 @@ export const sample = entity("sample", {
   optionalEnum: enums("low", "high").optional(),
 });
 
-/** The entities of the driver contract, each before those it refers to: the order in which they can be emptied. */
+/** The entities of the driver contract, in the order in which they can be emptied. */
 export const fixtureEntities = [comment, post, profile, badge, seat, user, tag, category, sample].map((one) =>
   one.build(),
 );

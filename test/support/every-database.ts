@@ -22,8 +22,8 @@ async function openMariadb(entities: readonly EntityLike[], isDirect: boolean): 
 const noMysql = await whyNoMysql();
 
 /**
- * For `describe.each`: memory, SQLite, PostgreSQL, and MariaDB where it runs, in SQL or through a PrismaClient.
- * @param turn A number of the file: it is one of the two ways to MariaDB, and both in the long suite.
+ * For `describe.each`: memory, SQLite, PostgreSQL, and MariaDB if it runs, through SQL or a PrismaClient.
+ * @param turn A number of the file: it selects one of the two ways to MariaDB; the long suite uses both.
  */
 export function everyDatabase(
   entities: readonly EntityLike[],
@@ -52,7 +52,7 @@ async function openPostgresClient(entities: readonly EntityLike[]): Promise<Test
   return { driver: prisma(new Client({ adapter: new PrismaPg({ connectionString: url }) })), url, drop };
 }
 
-/** The same, and PrismaClients of SQLite and PostgreSQL. */
+/** The same, plus PrismaClients of SQLite and PostgreSQL. */
 export function everyWay(
   entities: readonly EntityLike[],
   turn: number,

@@ -3,16 +3,16 @@ import { once } from "node:events";
 import { builtKeelson } from "../cli/built-package.ts";
 import { repositoryRoot } from "./source-files.ts";
 
-/** An example that runs in a process of its own. */
+/** An example that runs in a separate process. */
 export interface RunningExample {
   readonly url: string;
   readonly port: number;
   readonly child: ChildProcess;
-  /** Settles with the exit code; null when a signal has ended it. */
+  /** Resolves to the exit code; null when a signal ended the process. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a script of the repository as its command does, on any free port; `env` goes on top of the test's own. */
+/** Starts a script of the repository as its command does, on a free port; `env` is added to the test's environment. */
 export async function startScript(script: string, env: Readonly<Record<string, string>>): Promise<RunningExample> {
   const child = spawn(process.execPath, ["--import", "tsx", script], {
     cwd: repositoryRoot,
@@ -22,7 +22,7 @@ export async function startScript(script: string, env: Readonly<Record<string, s
   return whenListening(child);
 }
 
-/** Waits until a process with piped output has printed an address of this machine. */
+/** Waits until a process with piped output has printed a local URL. */
 export async function whenListening(child: ChildProcess): Promise<RunningExample> {
   const ended = once(child, "exit").then(([code]) => code as number | null);
   let output = "";
@@ -39,7 +39,7 @@ export async function whenListening(child: ChildProcess): Promise<RunningExample
   return { url: address, port: Number(new URL(address).port), child, ended };
 }
 
-/** Ends a process that may have ended already. */
+/** Ends a process, unless it has ended already. */
 export async function endProcess({ child, ended }: RunningExample): Promise<void> {
   child.kill("SIGKILL");
   await ended;

@@ -4,22 +4,22 @@ import { createConformance, type Exchange } from "./openapi-conformance.ts";
 type Api = Parameters<typeof openapiDocument>[0];
 type Check = (exchange: Exchange) => string[];
 
-/** Apps by where they are served, with the check of their answers once it is made. */
+/** Apps by origin, with the check of their responses once it is created. */
 const served = new Map<string, { readonly api: Api; check?: Promise<Check> }>();
 
-/** Answers of an app are held to its document from now on, if it has one. */
+/** From now on, checks responses of an app against its OpenAPI document, if it has one. */
 export function holdToDocument(url: string, api: object): void {
   if (isDocumented(api)) served.set(url, { api });
 }
 
-/** The app is served no more. */
+/** The app is no longer served. */
 export function releaseFromDocument(url: string): void {
   served.delete(url);
 }
 
 /**
- * Fails for an answer that the app's document does not have: its status, its type or its body. What is no route of the
- * document may be missing, and is not answered otherwise.
+ * Fails for a response that the app's document does not describe: its status, its type or its body. A path that is not
+ * in the document must return 404 or a similar error.
  */
 export async function expectDocumented(url: string, exchange: Exchange): Promise<void> {
   const app = served.get(url);
@@ -32,7 +32,7 @@ export async function expectDocumented(url: string, exchange: Exchange): Promise
   if (problems.length > 0) throw new Error(`The document says otherwise:\n${problems.join("\n")}`);
 }
 
-/** Routes that nobody may use, and paths that are no route's. */
+/** Denied routes, and paths that do not exist. */
 function isElsewhere(problem: string): boolean {
   return / -> (400|401|403|404|405|503): not documented$/.test(problem);
 }

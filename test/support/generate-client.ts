@@ -15,9 +15,9 @@ const VERSION = "7.10.0";
 type Generator = typeof import("@prisma/client-generator-ts");
 type ClientClass = new (options: Record<string, unknown>) => AnyPrismaClient;
 
-/** What `prisma generate` runs, without the command line around it, which begins by downloading an engine. */
+/** The steps of `prisma generate`, without its command line, which would download an engine first. */
 async function generate(schema: string, provider: Provider, folder: string): Promise<void> {
-  // The package's ES modules import each other without extensions; its CommonJS ones work.
+  // The package's ES modules import each other without extensions; its CommonJS modules work.
   const { generateClient, getDMMF } = createRequire(import.meta.url)("@prisma/client-generator-ts") as Generator;
   const schemaPath = join(folder, "schema.prisma");
   await generateClient({
@@ -49,7 +49,7 @@ async function generate(schema: string, provider: Provider, folder: string): Pro
   });
 }
 
-/** Node 20 runs no TypeScript. */
+/** Node 20 does not run TypeScript. */
 async function transpile(folder: string): Promise<void> {
   const files = await readdir(folder, { recursive: true });
   for (const name of files.filter((file) => file.endsWith(".ts"))) {
@@ -60,7 +60,7 @@ async function transpile(folder: string): Promise<void> {
   }
 }
 
-/** The class of a client that Prisma generated from the printed schema of entities. */
+/** The class of a client that Prisma generated from the printed schema of these entities. */
 export function generatedClient(entities: readonly EntityLike[], provider: Provider): Promise<ClientClass> {
   return clientOfSchema(toPrismaSchema(entities, { provider }), provider);
 }
@@ -71,7 +71,7 @@ export async function clientOfSchema(schema: string, provider: Provider): Promis
   const folder = join(CACHE, `client-${key}`);
   const entry = join(folder, "client.js");
   if (!existsSync(entry)) {
-    // Made aside and moved, so that nobody sees half of it.
+    // Made in a temporary folder and then moved, so that other processes never see a partial client.
     await mkdir(CACHE, { recursive: true });
     const draft = await mkdtemp(join(CACHE, "draft-"));
     await generate(schema, provider, draft);

@@ -5,7 +5,7 @@ import { expectDocumented, holdToDocument, releaseFromDocument } from "./expect-
 import { parseResponses, type RawResponse } from "./raw-response.ts";
 import { send } from "./send.ts";
 
-/** An app that listens on a free port of this machine. */
+/** An app that listens on a free local port. */
 export interface RunningApp {
   readonly url: string;
   readonly port: number;
@@ -13,7 +13,7 @@ export interface RunningApp {
   close(): Promise<void>;
 }
 
-/** Serves an app over real HTTP, without touching the process's signals. What `request` is answered has to be documented. */
+/** Serves an app over real HTTP, without signal handlers. Responses to `request` must match the OpenAPI document. */
 export async function startApp(api: ServableApp): Promise<RunningApp> {
   const { url, port, close } = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
   holdToDocument(url, api);
@@ -38,12 +38,12 @@ export interface RequestInit {
 export interface JsonResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** The body, parsed; undefined when there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a server answers has no type before a test has looked at it
+  /** The parsed body; undefined when there is no body. */
+  // biome-ignore lint/suspicious/noExplicitAny: a response has no type before a test has checked it
   readonly json: any;
 }
 
-/** One request with JSON in and out. The path is normalised on the way as URLs are; `rawRequest` sends what it is given. */
+/** One request with JSON in and out. The path is normalised like a URL; `rawRequest` sends its argument unchanged. */
 export async function request(
   url: string,
   method: string,
@@ -61,21 +61,21 @@ export async function request(
 }
 
 /**
- * Sends bytes exactly as given and reads until the server closes the connection, so the last request has to ask for
- * that (`Connection: close`) unless the server is expected to close by itself. HEAD must come alone.
+ * Sends bytes unchanged and reads until the server closes the connection, so the last request has to ask for that
+ * (`Connection: close`) unless the server is expected to close by itself. HEAD must be sent alone.
  */
 export async function rawRequest(port: number, bytes: string | Uint8Array): Promise<RawResponse[]> {
   const socket = connect(port, "127.0.0.1");
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
-  // A server that has answered and closed resets whoever goes on sending; what it answered is what counts.
+  // A server that has answered and closed resets a client that still sends; its response counts.
   socket.on("error", () => {});
   socket.write(bytes);
   await once(socket, "close");
   return parseResponses(Buffer.concat(chunks), Buffer.from(bytes).toString("latin1", 0, 5) === "HEAD ");
 }
 
-/** The lines of a request as they go over the wire. `Connection: close` is added when `headers` has no Connection. */
+/** The lines of a request as sent. `Connection: close` is added when `headers` has no Connection. */
 export function requestBytes(method: string, target: string, headers: readonly string[] = [], body = ""): string {
   const connection = headers.some((line) => /^connection:/i.test(line)) ? [] : ["Connection: close"];
   return [`${method} ${target} HTTP/1.1`, "Host: test.invalid", ...headers, ...connection, "", body].join("\r\n");

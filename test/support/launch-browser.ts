@@ -1,7 +1,7 @@
 import { type Browser, chromium } from "playwright-core";
 import { findChromium } from "./find-chromium.ts";
 
-/** What Chromium must not do: ask its maker for anything, or keep anything. That pages are kept apart stays on. */
+/** Chromium must not contact its vendor or store anything. Site isolation stays on. */
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -13,7 +13,7 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-/** A browser without a window, and with a profile of its own. */
+/** A headless browser with a new profile. */
 export async function launchBrowser(): Promise<Browser> {
   const { path, env } = await findChromium();
   return await chromium.launch({ executablePath: path, args: FLAGS, env: { ...process.env, ...env } });

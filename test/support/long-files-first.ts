@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take longest, the longest first. One that begins last would keep a core at work while the others have none. */
+/** The slowest files, slowest first. If one started last, it would keep one core busy while the others are idle. */
 const LONG = [
   "browser/docs-page",
   "docs/compile",
@@ -35,7 +35,7 @@ const LONG = [
   "plugins/workflows/fencing",
 ].map((name) => `/test/${name}.test.ts`);
 
-/** The order of files: the long ones, and then as vitest has them. */
+/** The order of files: the slow ones first, the rest in vitest's order. */
 export class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification): number => {

@@ -10,7 +10,7 @@ import { freshPostgres, freshSqliteFile } from "./databases.ts";
 type Row = Readonly<Record<string, unknown>>;
 type Target = Parameters<typeof openMigrations>[0]["target"];
 
-/** An empty database with an empty folder of migrations, and a way to ask it past the framework. */
+/** An empty database with an empty migrations folder, and direct queries. */
 export interface MigrationPlace {
   readonly target: Target;
   readonly directory: string;
@@ -64,7 +64,7 @@ export async function openPostgresPlace(): Promise<MigrationPlace> {
   return placeOf({ provider: "postgresql", url }, rows, drop);
 }
 
-/** For `describe.each`: SQLite and PostgreSQL, each with a way to open an empty one. */
+/** For `describe.each`: SQLite and PostgreSQL, each with a function that opens an empty database. */
 export const MIGRATION_PLACES: readonly (readonly [string, () => Promise<MigrationPlace>])[] = [
   ["SQLite", openSqlitePlace],
   ["PostgreSQL", openPostgresPlace],

@@ -10,7 +10,7 @@ import { freePort } from "./postgres-server.ts";
 
 const DEFAULT_URL = "mysql://root@127.0.0.1:3306/";
 
-/** The part of the connector that tests use; it comes with Prisma's adapter. */
+/** The part of the connector that tests use; it is installed with Prisma's adapter. */
 interface Connection {
   query(sql: string): Promise<Record<string, unknown>[]>;
   end(): Promise<void>;
@@ -22,7 +22,7 @@ function connector(): { createConnection(options: object): Promise<Connection> }
   return createRequire(adapter)("mariadb");
 }
 
-/** Asks a MySQL or MariaDB database past the framework. */
+/** Queries a MySQL or MariaDB database directly. */
 export async function askMysql(url: string, statements: readonly string[]): Promise<Record<string, unknown>[]> {
   const { hostname: host, port, username: user, password, pathname } = new URL(url);
   const options = { host, port: Number(port || 3306), user, password, database: pathname.slice(1) };
@@ -53,13 +53,13 @@ function isListening(url: string): Promise<boolean> {
   });
 }
 
-/** Why tests with MariaDB cannot run here; undefined when they can. */
+/** The reason why tests with MariaDB cannot run here; undefined when they can. */
 export async function whyNoMysql(): Promise<string | undefined> {
   if (await isListening(mysqlServerUrl())) return undefined;
   return "no MariaDB answers at 127.0.0.1:3306 and none is installed; install mariadb-server, or name one in MYSQL_URL";
 }
 
-/** Starts the MariaDB that is installed here, in a folder of its own; undefined where there is none. */
+/** Starts the MariaDB installed on this machine, in a new folder; undefined if there is none. */
 async function startServer(): Promise<{ url: string; stop(): Promise<void> } | undefined> {
   const folder = await mkdtemp(join(tmpdir(), "keelson-mariadb-"));
   const data = join(folder, "data");
@@ -94,7 +94,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> } | u
   };
 }
 
-/** vitest's global set-up: one server for the whole run where it is installed and not running. */
+/** vitest's global set-up: one server for the whole run, if MariaDB is installed and not running. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (await isListening(mysqlServerUrl())) return undefined;
   const server = await startServer();

@@ -1,7 +1,7 @@
 import { getDMMF } from "@prisma/get-dmmf";
 
-// Prisma's schema engine in WebAssembly knows no MySQL, and its command downloads one. The statements that it would write
-// for a printed schema are few enough to be made here, from Prisma's own reading of that schema.
+// Prisma's schema engine in WebAssembly does not support MySQL, and its command downloads an engine. The statements for a
+// printed schema are few, so they are generated here from Prisma's own parsing of that schema.
 
 type Datamodel = Extract<ReturnType<typeof getDMMF>, { readonly datamodel: unknown }>["datamodel"];
 type Model = Datamodel["models"][number];
@@ -31,7 +31,7 @@ function typeOf({ type, nativeType, kind }: Field, enums: Enums = []): string {
   return args.length === 0 ? name : `${name}(${args.join(", ")})`;
 }
 
-/** The words of an enum, and what Prisma calls them. */
+/** The values of an enum, and Prisma's names for them. */
 function wordsOf(enums: Enums, type: string, by?: unknown): readonly string[] {
   const values = enums.find(({ name }) => name === type)?.values ?? [];
   return values.filter(({ name }) => by === undefined || name === by).map(({ name, dbName }) => dbName ?? name);
@@ -99,7 +99,7 @@ function keyStatements({ name, fields }: Model): string[] {
     );
 }
 
-/** Tables of pairs: Prisma makes one per relation that is a list on both sides. */
+/** Join tables: Prisma creates one for each relation that is a list on both sides. */
 function linkStatements({ models }: Datamodel, collation: string): string[] {
   const sides = models.flatMap(({ name, fields }) =>
     fields.filter(({ kind, isList }) => kind === "object" && isList).map((field) => ({ model: name, field })),
@@ -125,8 +125,8 @@ function linkStatements({ models }: Datamodel, collation: string): string[] {
 }
 
 /**
- * The statements that make the tables of a printed schema in MySQL or MariaDB.
- * @param collation How text is compared @default "utf8mb4_nopad_bin"
+ * The statements that create the tables of a printed schema in MySQL or MariaDB.
+ * @param collation The collation of text @default "utf8mb4_nopad_bin"
  */
 export function mysqlTables(schema: string, collation = "utf8mb4_nopad_bin"): readonly string[] {
   const parsed = getDMMF({ datamodel: [["schema.prisma", schema]] });

@@ -9,19 +9,19 @@ import { endProcess, type RunningExample } from "./example-process.ts";
 import { request } from "./http.ts";
 import { untilRefused } from "./until-refused.ts";
 
-/** More than the buffers between two processes hold, so that an export is under way until its reader goes on. */
+/** More than the buffers between two processes hold, so that an export stays in progress until its reader continues. */
 const NOTES = 2_500;
 const TEXT = "lorem ipsum ".repeat(800);
 const UPLOADS = 20;
 
 export interface NotesHost {
-  /** Starts the example with these variables on top of its environment. */
+  /** Starts the example with these variables added to its environment. */
   start(env: Readonly<Record<string, string>>): Promise<RunningExample>;
-  /** What the process ends with at SIGTERM. */
+  /** The exit code after SIGTERM. */
   readonly exitCode: number;
 }
 
-/** Puts enough notes of Bob's into a file. */
+/** Fills a file with enough notes of Bob. */
 async function fill(file: string): Promise<void> {
   const api = createNotes({ driver: embedded({ file }), logger: noopLogger });
   await addPeople(api);
@@ -34,7 +34,7 @@ async function fill(file: string): Promise<void> {
   await api.close();
 }
 
-/** A note of Ann's that the server has begun to read. */
+/** A note of Ann that the server has begun to read. */
 async function beginUpload(port: number) {
   const headers = { authorization: "Bearer ann", "content-type": "application/json", expect: "100-continue" };
   const upload = httpRequest({ port, method: "POST", path: "/api/notes", agent: false, headers });
@@ -50,7 +50,7 @@ async function beginExport(port: number): Promise<IncomingMessage> {
   return response as IncomingMessage;
 }
 
-/** What the notes of `examples/notes` do in every server that has them. */
+/** The behaviour of the notes in `examples/notes`, shared by every server that includes them. */
 export function testNotesServer(name: string, { start, exitCode }: NotesHost): void {
   describe(name, { timeout: 120_000 }, () => {
     let example: RunningExample;
@@ -69,7 +69,7 @@ export function testNotesServer(name: string, { start, exitCode }: NotesHost): v
       await remove?.();
     });
 
-    it("serves the API: a note is its author's until it is published", async () => {
+    it("serves the API: only its author sees a note until it is published", async () => {
       const { status, json, headers } = await as("ann", "POST", "/api/notes", { title: " Tea " });
       expect([status, json.title, json.authorId, json.published]).toEqual([201, "Tea", "ann", false]);
       const path = headers.get("location") ?? "";
@@ -81,13 +81,13 @@ export function testNotesServer(name: string, { start, exitCode }: NotesHost): v
       expect((await as(undefined, "GET", `${path}?include=author`)).json.author.name).toBe("Ann");
     });
 
-    it("has a page of its own that lists what is published, and only that", async () => {
+    it("has its own page that lists only published notes", async () => {
       const text = await (await fetch(example.url)).text();
       expect(text).toContain("Hello");
       expect(text).not.toContain("Note 1");
     });
 
-    it("answers 200 interleaved requests of two callers each with their own", async () => {
+    it("answers 200 interleaved requests of two callers, each with the caller's own notes", async () => {
       const answers = Array.from({ length: 200 }, async (_, i) => {
         const [token, other] = i % 2 === 0 ? ["ann", "bob"] : ["bob", "ann"];
         const { json } = await as(token, "POST", "/api/notes", { title: `${token} ${i}` });
@@ -103,7 +103,7 @@ export function testNotesServer(name: string, { start, exitCode }: NotesHost): v
       );
     });
 
-    it(`finishes ${UPLOADS} requests and an export at SIGTERM, takes no new ones, and ends with ${exitCode}`, async () => {
+    it(`finishes ${UPLOADS} requests and an export at SIGTERM, refuses new ones, and exits with ${exitCode}`, async () => {
       const { port, child, ended } = example;
       const exported = await beginExport(port);
       const uploads = await Promise.all(Array.from({ length: UPLOADS }, () => beginUpload(port)));

@@ -2,10 +2,10 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { OpenApiDocument } from "keelson/openapi";
 
-/** An answer as it came, and what it is the answer to. */
+/** A response with its request. */
 export interface Exchange {
   readonly method: string;
-  /** Path and query, as they were requested. */
+  /** Path and query, as requested. */
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
@@ -18,12 +18,12 @@ interface DocumentedResponse {
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
-/** Headers of all answers, which say nothing about the route. */
+/** Headers of all responses, independent of the route. */
 const COMMON = new Set(["x-content-type-options", "cache-control", "vary", "content-type", "content-length", "allow"]);
 
 /**
- * What is wrong with an answer as far as a document goes: a route, a status, a type, a header or a member of the body that
- * is not documented, or a value that does not fit. Members that schemas leave open are problems here, too.
+ * Compares a response with a document: an undocumented route, status, type, header or member of the body, or an invalid
+ * value is a problem. Members that schemas leave open are problems too.
  */
 export function createConformance(document: OpenApiDocument): (exchange: Exchange) => string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -74,7 +74,7 @@ function isOnlyId(body: unknown): boolean {
 
 type Patterns = readonly { readonly path: string; readonly pattern: RegExp }[];
 
-/** The paths of a document; static segments win. */
+/** The paths of a document; static segments take precedence. */
 function patternsOf({ paths }: OpenApiDocument): Patterns {
   const depth = (path: string): number => path.split("{").length;
   return Object.keys(paths)
@@ -87,17 +87,17 @@ function patternsOf({ paths }: OpenApiDocument): Patterns {
     }));
 }
 
-/** Whether a parameter of a path is all that follows. */
+/** Whether a path parameter covers the rest of the path. */
 function isRest(operations: OpenApiDocument["paths"][string] | undefined): boolean {
   return JSON.stringify(operations ?? {}).includes("All that follows in the path");
 }
 
-/** The path of the document that a path is one of. */
+/** The document's path that matches a request path. */
 function findPath(patterns: Patterns, path: string): string | undefined {
   return patterns.find(({ pattern }) => pattern.test(path))?.path;
 }
 
-/** What stands at some place of a document, and its pointer, with a reference followed. */
+/** The value at a place in a document, and its pointer, with a reference resolved. */
 function follow(document: OpenApiDocument, keys: readonly string[]): { pointer: string; value: unknown } {
   let value: unknown = document;
   for (const key of keys) value = (value as Record<string, unknown>)[key];
@@ -109,7 +109,7 @@ function follow(document: OpenApiDocument, keys: readonly string[]): { pointer: 
   };
 }
 
-/** The same document, in which no object has to have all members. */
+/** The same document with all members optional. */
 function withoutRequired(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutRequired);
   if (typeof value !== "object" || value === null) return value;
@@ -117,7 +117,7 @@ function withoutRequired(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, child]) => [key, withoutRequired(child)]));
 }
 
-/** The same document, with objects that have no other members than those that are named. */
+/** The same document without additional members. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

@@ -3,14 +3,14 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { repositoryRoot } from "./source-files.ts";
 
-/** A page of the documentation whose TypeScript blocks are files, where imports resolve as in this repository. */
+/** A documentation page whose TypeScript blocks are written to files; their imports resolve as in this repository. */
 export interface Page {
   readonly text: string;
-  /** One for each block, in their order. */
+  /** One for each block, in order. */
   readonly files: readonly string[];
-  /** The block's file that its first line names, as in `// shop.ts`. */
+  /** The block's file, named by its first line, as in `// shop.ts`. */
   file(name: string): string;
-  /** Runs one block: that of this name, or the only one with this text in it. */
+  /** Runs one block: the block with this name, or the only block that contains this text. */
   load<T>(nameOrMarker: string): Promise<T>;
   /** Deletes the files. */
   remove(): void;
@@ -45,7 +45,7 @@ export function openPage(name: string): Page {
   };
 }
 
-/** Blocks as files of a folder; a second one of a name is `name-2.ts`. */
+/** Writes blocks to files in a folder; a second block with the same name becomes `name-2.ts`. */
 function writeBlocks(text: string, folder: string): string[] {
   const files: string[] = [];
   for (const [i, [, extension, block]] of [...text.matchAll(BLOCK)].entries()) {

@@ -3,7 +3,7 @@ import { type PluginContext, type PluginOptions, token } from "keelson/plugin";
 
 const noop = (): void => {};
 
-/** What can be wrong with a plugin: what it is, options of such a plugin, and what the start-up report says. */
+/** Mistakes in one plugin: a description, the plugin's options, and the message of the start-up report. */
 export const PLUGIN_FAULTS: readonly [what: string, options: object, problem: string][] = [
   ["a setup that returns a promise", { async setup() {} }, "setup returned a promise"],
   [
@@ -122,7 +122,7 @@ export const PLUGIN_FAULTS: readonly [what: string, options: object, problem: st
 
 const one = (id: string, options: Omit<PluginOptions, "id">): Plugin => createPlugin({ id, ...options });
 
-/** What can be wrong with plugins together: what it is, the plugins, and what the start-up report says. */
+/** Mistakes in combinations of plugins: a description, the plugins, and the message of the start-up report. */
 export const LIST_FAULTS: readonly [what: string, plugins: readonly Plugin[], problem: string][] = [
   [
     "two plugins that provide one capability",

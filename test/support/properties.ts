@@ -2,8 +2,8 @@ import type { Parameters } from "fast-check";
 import { amount } from "./suite.ts";
 
 /**
- * Options of a property: PROPERTY_SEED repeats a failure that fast-check printed, PROPERTY_RUNS looks harder.
- * @param runs How many examples the long suite tries; the usual one tries a tenth of them, and no fewer than three.
+ * Options of a property: PROPERTY_SEED repeats a failure that fast-check printed, PROPERTY_RUNS runs more examples.
+ * @param runs Number of examples in the long suite; the usual suite runs a tenth of them, and at least three.
  */
 export function propertyOptions<T>(runs: number): Parameters<T> {
   const { PROPERTY_SEED, PROPERTY_RUNS } = process.env;

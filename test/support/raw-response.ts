@@ -1,27 +1,27 @@
-/** A response as it came over the wire. */
+/** A response as received. */
 export interface RawResponse {
   readonly status: number;
-  /** What the status line says besides. */
+  /** The reason phrase of the status line. */
   readonly reason: string;
-  /** Names in lower case, in the order they came; repeated lines are repeated. */
+  /** Names in lower case, in order of arrival; repeated lines are kept. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Bytes after the header, without the framing of chunks. */
+  /** Bytes after the header, without chunk framing. */
   readonly bytes: Buffer;
   /** The same as UTF-8. */
   readonly body: string;
-  /** Whether the body came to its announced end. */
+  /** Whether the body is complete. */
   readonly complete: boolean;
 }
 
-/** All values of a header, joined; undefined when it is not there. */
+/** All values of a header, joined; undefined when the header is absent. */
 export function headerOf({ headers }: RawResponse, wanted: string): string | undefined {
   const values = headers.filter(([name]) => name === wanted).map(([, value]) => value);
   return values.length === 0 ? undefined : values.join(", ");
 }
 
 /**
- * Splits what a server sent into responses. Interim ones (1xx) are left out.
- * @param bodyless the request was HEAD; nothing in the answer's bytes tells that its body is missing
+ * Splits a server's output into responses. Interim responses (1xx) are left out.
+ * @param bodyless the request was HEAD, so the response has no body although its header announces one
  */
 export function parseResponses(bytes: Buffer, bodyless = false): RawResponse[] {
   const responses: RawResponse[] = [];

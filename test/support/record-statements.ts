@@ -1,6 +1,6 @@
 import { type Driver, entityOf, type Statement, soleId, withMiddleware } from "../../src/gate/index.ts";
 
-/** A driver that also writes down the statements it runs, those of transactions too: `find post`, or `bulk update post`. */
+/** A driver that records the statements it runs, also in transactions: `find post`, or `bulk update post`. */
 export function recordStatements(driver: Driver): Driver & { readonly statements: string[] } {
   const statements: string[] = [];
   const recording = withMiddleware(

@@ -4,20 +4,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What a block of shell lines says its requests answer, and what they did. */
+/** The responses that a shell block documents, and the actual ones. */
 export interface ShellSession {
-  /** Of the comments below the requests: `# 201`. */
+  /** From the comments below the requests: `# 201`. */
   readonly promised: readonly string[];
   readonly answered: readonly string[];
 }
 
 const LOCAL = "http://localhost:3000";
-/** Each `curl` of the block also tells the status of its answer. */
+/** Makes each `curl` of the block also print its status. */
 const TELL = `curl() { command curl -s -w '%{stderr}status %{http_code}\\n' "$@"; }`;
 
 /**
- * Runs a block of a page as a shell does, with real cookies in a real jar.
- * @param block names http://localhost:3000, for which `origin` is put in
+ * Runs a page's shell block in a real shell, with real cookies in a real jar.
+ * @param block uses http://localhost:3000, which is replaced by `origin`
  */
 export async function runShellSession(block: string, origin: string): Promise<ShellSession> {
   const folder = await mkdtemp(join(tmpdir(), "keelson-shell-"));

@@ -20,10 +20,10 @@ export interface SourceFile {
 }
 
 /**
- * Every file below `folder` (relative to the repository, `""` for all of it), in a fixed order; a folder that does not
- * exist has none. Ignored folders of .gitignore are left out.
+ * Every file below `folder` (relative to the repository, `""` for all of it), in a fixed order; empty if the folder does
+ * not exist. Folders that .gitignore lists are left out.
  *
- * @param accept Keeps a file by its path. Only kept files are read.
+ * @param accept Selects files by path. Only selected files are read.
  */
 export function sourceFiles(folder: string, accept: (path: string) => boolean = () => true): SourceFile[] {
   return walk(join(repositoryRoot, folder))
@@ -32,7 +32,7 @@ export function sourceFiles(folder: string, accept: (path: string) => boolean = 
     .map(({ file, path }) => ({ path, text: readFileSync(file, "utf8") }));
 }
 
-/** Names of the folders directly below `folder`; a folder that does not exist has none. */
+/** Names of the folders directly below `folder`; empty if it does not exist. */
 export function foldersIn(folder: string): string[] {
   return entriesOf(join(repositoryRoot, folder))
     .filter((entry) => entry.isDirectory())

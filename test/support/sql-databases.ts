@@ -3,10 +3,10 @@ import pg from "pg";
 import { type Driver, embedded, memoryDriver, postgres } from "../../src/index.ts";
 import { freshPostgres, freshSqliteFile } from "./databases.ts";
 
-/** A database of a test's own, and a way to ask it past the framework. */
+/** A database for one test, with direct queries. */
 export interface SqlDatabase {
   readonly driver: Driver;
-  /** For connections of a test's own. */
+  /** For the test's own connections. */
   readonly url: string;
   rows(statement: string): Promise<Record<string, unknown>[]>;
   drop(): Promise<void>;
@@ -43,13 +43,13 @@ async function openPostgres(): Promise<SqlDatabase> {
   };
 }
 
-/** For `describe.each`: SQLite and PostgreSQL, each with a way to open an empty one. */
+/** For `describe.each`: SQLite and PostgreSQL, each with a function that opens an empty database. */
 export const SQL_DATABASES: readonly (readonly [string, () => Promise<SqlDatabase>])[] = [
   ["SQLite", openSqlite],
   ["PostgreSQL", openPostgres],
 ];
 
-/** A database of a test's own, in memory too: it has an address where other connections can be made. */
+/** A database for one test, also in memory. A database with an address accepts other connections. */
 export type TestDatabase = Pick<SqlDatabase, "driver" | "drop"> & { readonly url: string | undefined };
 
 /** For `describe.each`: memory, SQLite and PostgreSQL. */

@@ -1,14 +1,14 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** A door in front of a server: while it is closed, nobody gets through, and those who were inside are thrown out. */
+/** A TCP proxy in front of a server: while it is closed, it refuses connections and ends the open ones. */
 export interface Gate {
-  /** The server's address, seen through the gate. */
+  /** The server's address through the gate. */
   readonly url: string;
   open(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A gate in front of the server of a connection string, closed at first. */
+/** A gate in front of the server of a connection string, initially closed. */
 export async function gateTo(target: string): Promise<Gate> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();

@@ -1,7 +1,7 @@
-/** Something that can be awaited and is no Promise, as ORMs make them: `then` does the work. */
+/** An awaitable that is not a Promise, as ORMs create them: `then` starts the work. */
 export function thenable<T>(
   run: (resolve: (value: T) => void, reject: (error: unknown) => void) => void,
 ): PromiseLike<T> {
-  // biome-ignore lint/suspicious/noThenProperty: that is the point
+  // biome-ignore lint/suspicious/noThenProperty: the subject of the test
   return { then: run } as PromiseLike<T>;
 }

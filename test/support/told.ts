@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 
-/** What the first message of a child process that has this member has there, of those with this value if one is given. */
+/** The value of this member in the first message of a child process that has it; optionally only this value counts. */
 export function told<T>(child: ChildProcess, key: string, value?: T): Promise<T> {
   return new Promise((resolve) => {
     child.on("message", (message: Readonly<Record<string, T>>) => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 
-/** Connects to a port of this machine until nobody listens there any more. */
+/** Connects to a local port until the connection is refused. */
 export async function untilRefused(port: number): Promise<void> {
   for (;;) {
     const socket = connect(port, "127.0.0.1");

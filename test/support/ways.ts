@@ -1,4 +1,4 @@
-/** The ways of requests through the source, told by a probe at the beginning of each of its functions. */
+/** Traces requests through the source, with a probe at the beginning of each function. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -13,7 +13,7 @@ export interface Entered {
   readonly name: string;
 }
 
-/** What a function is called where it is written. */
+/** The function's name in the source. */
 function nameOf(node: ts.Node): string {
   if ((ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) || ts.isAccessor(node)) && node.name)
     return node.name.getText();
@@ -72,7 +72,7 @@ async function compileWithProbes(): Promise<string> {
   return folder;
 }
 
-/** What requests enter that were made before, when everything is compiled and cached, by the name of the request. */
+/** Functions that repeated requests enter, when everything is compiled and cached, by the request's name. */
 export async function walk(): Promise<Readonly<Record<string, readonly Entered[]>>> {
   const folder = await compileWithProbes();
   try {
@@ -121,7 +121,7 @@ export async function walk(): Promise<Readonly<Record<string, readonly Entered[]
   }
 }
 
-/** A way as text: files in the order in which they are entered first, with the functions that were entered in them. */
+/** A trace as text: files in order of first entry, with the functions entered in them. */
 export function wayText(entered: readonly Entered[]): string {
   const files = new Map<string, Set<string>>();
   for (const { file, name } of entered) {
@@ -132,11 +132,11 @@ export function wayText(entered: readonly Entered[]): string {
   return [...files].map(([file, functions]) => `${file}: ${[...functions].join(" ")}`.replace(/: $/, "")).join("\n");
 }
 
-/** The page whose blocks of text, in this order, are the ways of these requests. */
+/** The page whose text blocks, in this order, are the traces of these requests. */
 export const PAGE = "docs/architecture.md";
 const BLOCK = /(?<=^```text way\n)[\s\S]*?(?=\n```$)/gm;
 
-/** The page with the ways as they are. */
+/** The page with the current traces. */
 export function withWays(page: string, ways: Readonly<Record<string, readonly Entered[]>>): string {
   const texts = Object.values(ways).map(wayText);
   return page.replace(BLOCK, () => texts.shift() ?? "");

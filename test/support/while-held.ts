@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import pg from "pg";
 
-/** What happens on PostgreSQL while something waits. */
+/** Actions of another PostgreSQL transaction while some work waits. */
 export interface Held {
-  /** What another transaction does first, that the work waits for. */
+  /** What the other transaction does first, so that the work waits for it. */
   readonly held: string;
   /** What is committed while the work waits. @default nothing */
   readonly meanwhile?: string | undefined;
@@ -11,7 +11,7 @@ export interface Held {
   readonly end?: "rollback" | "commit" | undefined;
 }
 
-/** Begins work while another transaction holds what it waits for, and lets that one end once it waits. */
+/** Starts work while another transaction holds a lock it needs, and ends that transaction once the work waits. */
 export async function whileHeld<T>(
   url: string,
   { held, meanwhile = "select 1", end = "rollback" }: Held,

@@ -5,10 +5,10 @@ import { type AttackedApp, type Hole, startAttackedApp } from "./attacked-app.ts
 import type { SentInit } from "./probe.ts";
 import { sendAs } from "./send-as.ts";
 
-/** A request as it stands in an advisory: who, what, where, and what else is sent. */
+/** A request as described in an advisory: caller, method, path, and the rest of the request. */
 export type Asked = readonly [as: CallerName, method: string, path: string, init?: SentInit];
 
-/** The attacked app for the tests of a file. Only for use where tests are collected. */
+/** Starts the attacked app for the tests of a file. Call it while tests are collected. */
 export function attackedApp(hole?: Hole): () => AttackedApp {
   let app: AttackedApp;
   beforeAll(async () => {
@@ -20,10 +20,10 @@ export function attackedApp(hole?: Hole): () => AttackedApp {
 }
 
 /**
- * One advisory: what the exploit would be here is refused like any wrong request, and its neighbour works.
- * @param title its id, and what happened
- * @param exploits requests that are refused, each for nothing that they could learn from
- * @param neighbours requests beside them that are answered
+ * One advisory: its exploit is refused like any invalid request, and legitimate requests next to it work.
+ * @param title the advisory's id, and what happened
+ * @param exploits requests that must be refused without revealing anything
+ * @param neighbours similar requests that must succeed
  */
 export function advisory(
   title: string,
@@ -41,7 +41,7 @@ export function advisory(
       }
     });
 
-    it("leaves its neighbour working", async () => {
+    it("does not affect legitimate requests", async () => {
       for (const [as, method, path, init] of neighbours) {
         const { status, text } = await sendAs(app(), as, method, path, init);
         expect([200, 201], `${as} ${method} ${path}: ${status} ${text.slice(0, 200)}`).toContain(status);

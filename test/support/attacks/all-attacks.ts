@@ -18,7 +18,7 @@ import { sharedAnswers } from "./shared-answers.ts";
 import { sideDoors } from "./side-doors.ts";
 import { unicodeIdentity } from "./unicode-identity.ts";
 
-/** Every class of attacks: first those that leave things as they were, last what looks at what all of them left. */
+/** All attack classes: those that change nothing come first; the one that inspects stored data comes last. */
 export const ATTACKS: readonly Attack[] = [
   sharedAnswers,
   hiddenFields,

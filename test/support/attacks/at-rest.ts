@@ -1,13 +1,13 @@
 import type { Attack } from "./probe.ts";
 
-/** Columns that hold hashes and ciphertext. */
+/** Columns that hold hashes or ciphertext. */
 const CONCEALED: Readonly<Record<string, readonly string[]>> = {
   person: ["password", "recovery", "ssn", "diary", "answers", "adminSecret", "ownSecret"],
   letter: ["seal"],
   account: ["password"],
 };
 
-/** Protected values in what is kept: lines of the log, journals of workflows, kept answers, columns of the database. */
+/** Protected values in stored data: log lines, workflow journals, stored idempotent responses, database columns. */
 export const atRest: Attack = {
   name: "protected values in what is kept",
   async run(probe) {

@@ -2,12 +2,12 @@ import { rawRequest, requestBytes } from "../http.ts";
 import type { Attack, AttackResult, Probe, Target } from "./probe.ts";
 import { sendAs } from "./send-as.ts";
 
-/** Thrown where an attack has found what it was sent for. */
+/** Thrown when an attack produces the expected finding. */
 const ENOUGH = Symbol("enough");
 
 /**
- * Points an attack at an app.
- * @param sought the attack ends with the first finding that is this one
+ * Runs an attack against an app.
+ * @param sought the attack ends at the first finding that matches
  */
 export async function attackApp(target: Target, attack: Attack, sought?: RegExp): Promise<AttackResult> {
   const findings: string[] = [];

@@ -25,28 +25,28 @@ import { attackedEntities } from "./entities.ts";
 import type { Target } from "./probe.ts";
 import { ATTACKED_READERS } from "./truth.ts";
 
-/** What is public about the tokens of the app, and what is not. */
+/** Token settings of the app: the public ones and the secret. */
 export const ISSUER = "https://id.example";
 export const AUDIENCE = "attacked";
 export const TOKEN_SECRET = "what the app signs with, which nobody has but the app";
-/** Requests to the login that one address may make. */
+/** Login requests allowed per address. */
 export const LOGINS = 5;
-/** Records of a page at most. */
+/** Maximum number of records per page. */
 export const MOST_PER_PAGE = 20;
 
-/** What is done to the app, on purpose, so that an attack finds it. */
+/** A deliberate defect in the app that an attack must find. */
 export interface Hole {
-  /** What is wrong, for a person. */
+  /** Description of the defect. */
   readonly what: string;
   readonly entities?: (entities: readonly AnyEntity[]) => readonly AnyEntity[];
   readonly driver?: (driver: Driver) => Driver;
   readonly plugins?: (plugins: readonly Plugin[]) => readonly Plugin[];
   readonly config?: Partial<KeelsonConfig>;
-  /** What the host hands requests to, in place of the app. */
+  /** Receives the requests in place of the app. */
   readonly serves?: (api: ServableApp) => ServableApp;
 }
 
-/** A database, and a way past the framework to what it holds. */
+/** A database, and direct access to its contents, bypassing Keelson. */
 export interface AttackedDatabase {
   readonly driver: Driver;
   rows(entity: string): Promise<Row[]>;
@@ -57,7 +57,7 @@ export interface AttackedApp extends Target {
   close(): Promise<void>;
 }
 
-/** Endpoints of plugins: of everybody, of those who are somebody, and of nobody. */
+/** Plugin endpoints for all callers, for authenticated callers, and without a rule. */
 function doors(canaries: Canaries): Plugin {
   const { service: _, ...raw } = rawEndpoints;
   const open = Object.entries(raw).map(([name, handler]) => [
@@ -86,7 +86,7 @@ function doors(canaries: Canaries): Plugin {
   });
 }
 
-/** What an error says in a log of production, where messages of the app's own errors are left out: all of them are TypeErrors here. */
+/** A log entry as production writes it: without the messages of the app's own errors, which are all TypeErrors here. */
 function asInProduction(meta: Row): Row {
   const { cause } = meta;
   return {
@@ -114,7 +114,7 @@ function crmService(canaries: Canaries) {
   };
 }
 
-/** An app with everything that we ship switched on, served over HTTP, and what it takes to attack it. */
+/** An app with every shipped plugin switched on, served over HTTP, and the tools to attack it. */
 export async function startAttackedApp(database: AttackedDatabase, hole?: Hole): Promise<AttackedApp> {
   const canaries = createCanaries(ATTACKED_READERS);
   const logger = recordingLogger();
@@ -159,7 +159,7 @@ export async function startAttackedApp(database: AttackedDatabase, hole?: Hole):
   };
 }
 
-/** What is there of everybody's, besides the people themselves. */
+/** Creates one record of each kind for each user. */
 async function seed(api: Keelson, canaries: Canaries): Promise<void> {
   const system = api.asSystem() as unknown as Readonly<Record<string, { create(data: object): Promise<unknown> }>>;
   await seedProtected({ api } as unknown as ProtectedApp, canaries);
@@ -182,7 +182,7 @@ async function seed(api: Keelson, canaries: Canaries): Promise<void> {
     await create("parcel", { id: `parcel-${owner}`, label: `for ${owner}`, recipientId: `c-${owner}` });
   }
   await create("bare", { id: "bare-1" });
-  // More than one page holds.
+  // More than fits on one page.
   const now = new Date();
   const blank = { credit: 0, verified: false, role: "user", password: "x", createdAt: now, updatedAt: now };
   const more = Array.from({ length: MOST_PER_PAGE + 10 }, (_, i) => `extra-${i}`);

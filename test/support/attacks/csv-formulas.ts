@@ -19,10 +19,10 @@ const FORMULAS = [
   "－1+1",
   "＠SUM(1+1)",
 ];
-/** What spreadsheets take for the beginning of a formula (OWASP, CSV injection). */
+/** Characters that spreadsheets read as the start of a formula (OWASP, CSV injection). */
 const BEGINNINGS = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** Text that a spreadsheet would compute. */
+/** Text that a spreadsheet would evaluate. */
 export const csvFormulas: Attack = {
   name: "formulas in exports",
   async run(probe) {

@@ -26,8 +26,8 @@ import {
 } from "../../../src/index.ts";
 import * as shielded from "../protected/entities.ts";
 
-// The entities whose fields are protected in every way there is, with every prebuilt action where records are many
-// people's; and beside them those that attacks of other kinds need. Who may read what stands in truth.ts.
+// Entities whose fields are protected in every supported way, with every prebuilt action on those whose records belong to
+// several users; and entities for the other kinds of attack. truth.ts says which caller may read what.
 
 const readingActions = { count: countAction, export: exportAction, exists: existsAction };
 const person = shielded.person.actions({ ...readingActions, bulkUpdate: bulkUpdateAction, import: importAction() });
@@ -37,7 +37,7 @@ const badge = shielded.badge.actions(readingActions);
 
 type Renew = StepContext<{ readonly pin: string; readonly text: string }>;
 
-/** Every way there is to reach one record. */
+/** Every way to access one record. */
 const everyAction = {
   ...readingActions,
   softDelete: softDeleteAction,
@@ -49,7 +49,7 @@ const everyAction = {
   bulkUpdate: bulkUpdateAction,
   bulkDelete: bulkDeleteAction,
   import: importAction(),
-  // Without rules of its own: what reads inherits read, what posts inherits update.
+  // No rules of their own: reading actions inherit `read`, writing actions inherit `update`.
   report: action()
     .get()
     .onResource()
@@ -98,14 +98,14 @@ const privateFields = {
   author: belongsTo(() => person),
 };
 
-/** Nobody's but its owner's; a stranger is told that it is not theirs. */
+/** Only the owner has access; other callers receive 403. */
 const letter = entity("letter", { ...privateFields, attachments: hasMany(() => attachment) })
   .ownedBy("author")
   .softDelete()
   .rules(owned)
   .actions(everyAction);
 
-/** The same, and a stranger is told that there is no such record. */
+/** Only the owner has access; other callers receive 404. */
 const drawer = entity("drawer", privateFields)
   .ownedBy("author")
   .softDelete()
@@ -113,7 +113,7 @@ const drawer = entity("drawer", privateFields)
   .rules(owned)
   .actions(everyAction);
 
-/** Points to records that may be private. */
+/** References records that may be private. */
 const attachment = entity("attachment", {
   name: string,
   letter: belongsTo(() => letter),
@@ -123,7 +123,7 @@ const attachment = entity("attachment", {
   .rules({ read: ["authenticated"], create: ["authenticated"], update: ["owner"], delete: ["owner"] })
   .actions({ bulkUpdate: bulkUpdateAction, import: importAction() });
 
-/** Anybody may sign up, under an address that is nobody else's. */
+/** Anyone may sign up with an address that is not taken. */
 const account = entity("account", {
   email: email.lower().trim().unique(),
   name: string.default("nobody"),
@@ -137,7 +137,7 @@ const account = entity("account", {
   .rules({ read: ["authenticated"], create: ["everyone"], update: ["authenticated"], delete: ["admin"] })
   .actions({ bulkUpdate: bulkUpdateAction, import: importAction(), clone: cloneAction, export: exportAction });
 
-/** Its other half is with another service. */
+/** Joined with the records of a remote service. */
 const parcel = entity("parcel", {
   label: string,
   recipient: belongsTo(() => contact)
@@ -152,7 +152,7 @@ const contact = entity("contact", {
   margin: string.readable("admin").optional(),
 }).rules({ read: ["everyone"] });
 
-/** Nobody ever said whose it is. */
+/** Has no rules and no owner. */
 const bare = entity("bare", { text }).actions(readingActions);
 
 export const attackedEntities = [

@@ -1,7 +1,7 @@
 import { doorsOf, PRIVATE } from "./private-objects.ts";
 import type { Answer, Attack, Probe } from "./probe.ts";
 
-/** Answers that tell apart what is hidden and what is not there. */
+/** Responses that reveal whether a record is hidden or missing. */
 export const existence: Attack = {
   name: "what is hidden told from what is not there",
   async run(probe) {
@@ -13,7 +13,7 @@ export const existence: Attack = {
   },
 };
 
-/** An answer without what differs from request to request, and from id to id. */
+/** A response without the parts that differ between requests and between ids. */
 function shapeOf({ status, headers, text }: Answer, ...ids: readonly string[]): string {
   const kept = [...headers].filter(([name]) => !["x-request-id", "date"].includes(name));
   let shape = JSON.stringify([status, kept, text.replace(/"requestId":"[^"]*"/, "")]);
@@ -70,7 +70,7 @@ async function references(probe: Probe): Promise<void> {
   }
 }
 
-/** Whether a value is taken is no business of those who may not write it there. */
+/** A caller that may not write a field must not learn whether a value is taken. */
 async function takenValues(probe: Probe): Promise<void> {
   const taken = probe.canaries.all.find(({ entity, field }) => entity === "person" && field === "ssn")?.text ?? "";
   probe.control(taken !== "", "nobody has an ssn");
@@ -95,7 +95,7 @@ async function takenValues(probe: Probe): Promise<void> {
   if (text.includes("ann@host.example") || text.includes("account-ann")) probe.found(`a conflict says more: ${text}`);
 }
 
-/** Totals are of what one may see. */
+/** Totals count only the records that the caller may see. */
 async function totals(probe: Probe): Promise<void> {
   for (const caller of ["ann", "bob", "root"] as const)
     for (const path of Object.values(PRIVATE)) {

@@ -16,7 +16,7 @@ const DOORS = [
   ["POST", "/bulk-delete"],
 ] as const;
 
-/** Ids of somebody else among one's own, and what is no list of ids. */
+/** Ids of another user among the caller's own, and values that are not a list of ids. */
 export const foreignIdsInBulk: Attack = {
   name: "ids of somebody else in bulk",
   async run(probe) {
@@ -85,7 +85,7 @@ async function malformed(probe: Probe, caller: Caller, entity: PrivateEntity): P
   if (JSON.stringify(await probe.stored(entity)) !== before) probe.found(`${caller} changed ${entity} without any ids`);
 }
 
-/** Everybody may be read there, and only oneself changed. */
+/** Callers may read every record of this entity, and change only their own. */
 async function people(probe: Probe): Promise<void> {
   const ids = ["ann", "bob", "root"];
   const namesOf = async (some: readonly string[]): Promise<string> =>

@@ -13,8 +13,8 @@ import type { Attack, Probe } from "./probe.ts";
 import { usuallyOne } from "./turn-of.ts";
 
 /**
- * The same object of somebody else through every door: caller × entity × owner × live or deleted × door. Usually, the
- * live ones of an owner are tried with one entity, and the deleted ones with the other.
+ * Access to another user's record through every route: caller × entity × owner × live or deleted × route. In the usual
+ * suite, an owner's live records are tried with one entity, and the deleted ones with the other.
  */
 export const foreignObjects: Attack = {
   name: "objects of somebody else",
@@ -92,7 +92,7 @@ async function throughRelations(probe: Probe): Promise<void> {
   }
 }
 
-/** Runs of workflows are objects, too. */
+/** Workflow runs are objects too. */
 async function throughRuns(probe: Probe): Promise<void> {
   const made = await probe.send("ann", "POST", "/api/letters", { body: NEW_OBJECT });
   const body = { pin: "a long pin", text: "of ann's" };

@@ -13,7 +13,7 @@ function signed(header: object, claims: object, key: string | Buffer, hash = "sh
   return `${text}.${createHmac(hash, key).update(text).digest("base64url")}`;
 }
 
-/** Tokens that the app never signed, or signed for somebody else. `own` is one that it did sign. */
+/** Tokens that the app did not sign, or signed for another user. `own` is a token that it did sign. */
 function forgeries(own: string): readonly (readonly [what: string, token: string])[] {
   const now = Math.floor(Date.now() / 1_000);
   const claims = { sub: "root", role: "admin", iss: ISSUER, aud: AUDIENCE, iat: now, exp: now + 600 };
@@ -71,7 +71,7 @@ function forgeries(own: string): readonly (readonly [what: string, token: string
   ];
 }
 
-/** Callers who are not who they say they are. */
+/** Callers with a false identity. */
 export const forgedTokens: Attack = {
   name: "forged tokens and headers",
   async run(probe) {

@@ -11,7 +11,7 @@ const PATHS: Readonly<Record<string, string>> = {
   badge: "/api/badges",
   person: "/api/people",
 };
-/** Where one can ask about an entity through a relation. */
+/** Queries that reach an entity through a relation. */
 const RELATED: Readonly<Record<string, readonly (readonly [path: string, relation: string])[]>> = {
   person: [
     ["/api/people", "boss"],
@@ -26,7 +26,7 @@ const RELATED: Readonly<Record<string, readonly (readonly [path: string, relatio
 const DOORS = ["", "/count", "/export"];
 const OPERATORS = ["", "_ne", "_gt", "_gte", "_lt", "_lte", "_in", "_nin", "_like", "_starts", "_ends", "_null"];
 
-/** A hidden field read back through filters, orders, searches, cursors and selections, one bit at a time. */
+/** Reconstructing a hidden field bit by bit with filters, sorts, searches, cursors and selections. */
 export const hiddenFields: Attack = {
   name: "hidden fields as oracles",
   async run(probe) {
@@ -39,7 +39,7 @@ export const hiddenFields: Attack = {
 
 const cursor = (...parts: unknown[]): string => Buffer.from(JSON.stringify(parts)).toString("base64url");
 
-/** Nothing can be asked of a field that one may not ask about. */
+/** A query cannot use a field that the caller may not query. */
 async function whatIsWithheld(probe: Probe, caller: CallerName): Promise<void> {
   const refuse = async (path: string): Promise<void> => {
     const { status, headers } = await probe.send(caller, "GET", path);
@@ -75,7 +75,7 @@ async function whatIsWithheld(probe: Probe, caller: CallerName): Promise<void> {
   }
 }
 
-/** Nothing is found by a value that one may not see, whatever it is looked for with. */
+/** A hidden value finds no record, in any kind of search. */
 async function whatItsValueTells(probe: Probe, caller: CallerName, canary: Canary, turn: number): Promise<void> {
   const { entity, field, text, reader, facts } = canary;
   const path = PATHS[entity];

@@ -1,7 +1,7 @@
 import type { Attack } from "./probe.ts";
 import { usuallyOne } from "./turn-of.ts";
 
-/** What is no name of anything, and would be SQL where names are pasted together. */
+/** Names that do not exist, and that would be SQL if names were concatenated. */
 const NAMES = [
   "name) or 1=1 --",
   "name' or '1'='1",
@@ -28,7 +28,7 @@ const NAMES = [
   "%s",
   "passwоrd",
 ];
-/** The same as values, which are values. */
+/** The same strings as values, which are valid. */
 const VALUES = [
   "' or '1'='1",
   "'; drop table person; --",
@@ -46,7 +46,7 @@ const VALUES = [
   "[object Object]",
 ];
 
-/** SQL by way of names: identifiers come from the definitions alone. */
+/** SQL injection through names: identifiers come from the definitions alone. */
 export const identifiers: Attack = {
   name: "identifiers and values that would be SQL",
   async run(probe) {

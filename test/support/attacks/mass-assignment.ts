@@ -3,7 +3,7 @@ import type { Attack, Probe, SentInit } from "./probe.ts";
 
 const LONG_AGO = "2001-01-01T00:00:00.000Z";
 
-/** What nobody but the app, or an administrator, may set; each alone. */
+/** Fields that only the app or an administrator may set, one per body. */
 const FORBIDDEN: readonly Readonly<Record<string, unknown>>[] = [
   { role: "admin" },
   { credit: 1_000_000 },
@@ -28,7 +28,7 @@ const FORBIDDEN: readonly Readonly<Record<string, unknown>>[] = [
   { create: { role: "admin" } },
 ];
 
-/** The same where only the text of the body says it. */
+/** Bodies that differ only in their JSON text. */
 const TEXTS = [
   '"role":"user","role":"admin"',
   '"r\\u006fle":"admin"',
@@ -36,7 +36,7 @@ const TEXTS = [
   '"constructor":{"prototype":{"role":"admin"}}',
 ];
 
-/** Fields that are not the caller's to set, through every door that writes. */
+/** Fields that the caller may not set, through every route that writes. */
 export const massAssignment: Attack = {
   name: "fields that are not the caller's to set",
   async run(probe) {
@@ -115,14 +115,14 @@ async function attempt(probe: Probe, caller: Caller, known: Set<unknown>, ...sen
   }
 }
 
-/** An account as only an administrator could have made it. The clock of the test is not in 2001. */
+/** An account with values that only an administrator could set. The test's clock is not in 2001. */
 function isWrong(row: Row): boolean {
   const isDated = [row.createdAt, row.updatedAt].some((at) => new Date(at as string).getFullYear() < 2_020);
   const isMarked = row.role !== "user" || Number(row.credit) !== 0 || Number(row.verified) !== 0;
   return isMarked || isDated || row.token === "stolen" || row.id === "chosen" || Number(row.version) === 99;
 }
 
-/** Ownership is a field, too. */
+/** Ownership is a field too. */
 async function othersNames(probe: Probe, caller: Caller): Promise<void> {
   const subject = `forged by ${caller}`;
   const base = { subject, body: "forged", seal: "forged" };

@@ -1,7 +1,7 @@
 import type { Attack } from "./probe.ts";
 import { turnOf } from "./turn-of.ts";
 
-/** How other systems write conditions, orders and selections; none of it means anything here. */
+/** How other systems write conditions, sorts and selections; Keelson accepts none of them. */
 const NOTATIONS: readonly ((field: string, value: string) => string)[] = [
   (f, v) => `where[${f}][startsWith]=${v}`,
   (f, v) => `where[${f}]=${v}`,
@@ -79,7 +79,7 @@ const NOTATIONS: readonly ((field: string, value: string) => string)[] = [
   (f, v) => `answers[path][0]=${f}&answers[equals]=${v}`,
 ];
 
-/** The query of another system in place of ours, at every door that takes one. */
+/** Another system's query syntax, on every route that takes a query. */
 export const otherNotations: Attack = {
   name: "other notations and unknown parameters",
   async run(probe) {

@@ -1,6 +1,6 @@
 import type { Attack, Probe } from "./probe.ts";
 
-/** The same path, written so that one who guards it and one who serves it might read it differently. */
+/** The same path, written so that a guard and a server could read it differently. */
 function spellings(path: string): string[] {
   const [, first = "", ...rest] = path.split("/");
   const tail = rest.length === 0 ? "" : `/${rest.join("/")}`;
@@ -53,7 +53,7 @@ const PATHS = ["/api/letters/letter-ann", "/api/letters", "/api/vaults", "/every
 const OVERRIDES = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"];
 const REWRITES = ["X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Path", "X-Forwarded-Prefix"];
 
-/** Doors that are shut, under other spellings and by other methods. */
+/** Protected routes under other spellings and methods. */
 export const otherPaths: Attack = {
   name: "other spellings of paths and methods",
   async run(probe) {
@@ -83,7 +83,7 @@ async function knock(
   for (const leak of probe.canaries.leaksIn(body, caller)) probe.found(`${caller} ${method} ${target} shows ${leak}`);
 }
 
-/** No header, parameter or field makes one method another. */
+/** No header, parameter or field overrides the method. */
 async function overrides(probe: Probe): Promise<void> {
   const made = await probe.send("ann", "POST", "/api/letters", { body: { subject: "kept", body: "b", seal: "s" } });
   probe.control(made.status === 201, `ann cannot write a letter: ${made.status}`);

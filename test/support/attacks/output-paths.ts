@@ -16,7 +16,7 @@ const INCLUDES: Readonly<Record<string, readonly string[]>> = {
 };
 const RAW = ["find", "one", "stream", "transaction", "written", "operation", "nested", "selected", "text"];
 
-/** Protected values in whatever is answered: records, results of actions, errors, exports, documents. */
+/** Protected values in any response: records, results of actions, errors, exports, documents. */
 export const outputPaths: Attack = {
   name: "protected values in answers",
   async run(probe) {
@@ -32,7 +32,7 @@ type Caller = (typeof ATTACKERS)[number];
 
 async function look(probe: Probe, caller: Caller, method: string, path: string, body?: unknown): Promise<number> {
   const { status, text, headers } = await probe.send(caller, method, path, { body });
-  // What an error says must be for anybody at all.
+  // Errors may contain only what every caller may see.
   const reader = status < 400 ? caller : null;
   const shown = `${text}\n${[...headers].join("\n")}`;
   for (const leak of probe.canaries.leaksIn(shown, reader))
@@ -61,7 +61,7 @@ async function readings(probe: Probe, caller: Caller): Promise<void> {
     await look(probe, caller, "GET", path);
 }
 
-/** Fields are sent somebody's values in forms that are refused; no error repeats them. */
+/** Sends another user's values in invalid forms; no error repeats them. */
 async function errors(probe: Probe, caller: Caller): Promise<void> {
   const seen = probe.canaries.all.filter(({ facts }) => facts.owner === "bob" || facts.owner === undefined);
   for (const [index, { entity, field, text }] of seen.entries()) {

@@ -7,7 +7,7 @@ const NUMBERS = [
   ...["%2B40", "%2040", "40%20", "40;", "40,5", "４０", "[]", "true", String(BEYOND), "1000"],
 ];
 
-/** More records at once than there are to be. */
+/** Requests for more records than a page may hold. */
 export const pageSizes: Attack = {
   name: "more records than a page holds",
   async run(probe) {

@@ -2,22 +2,22 @@ import type { Row } from "../../../src/index.ts";
 import { CALLERS, type CallerName, USERS } from "../protected/truth.ts";
 import type { Probe, SentInit } from "./probe.ts";
 
-/** Entities whose records are their owners' alone, and where they are. */
+/** Entities whose records only the owner may access, with their paths. */
 export const PRIVATE = { letter: "/api/letters", drawer: "/api/drawers" } as const;
 export type PrivateEntity = keyof typeof PRIVATE;
 export const PRIVATE_ENTITIES = Object.keys(PRIVATE) as PrivateEntity[];
 export const ATTACKERS = Object.keys(CALLERS) as CallerName[];
 
-/** A way to reach one record. */
+/** A way to access one record. */
 export interface Door extends SentInit {
   readonly method: string;
   readonly path: string;
 }
 
-/** What a record of these is made of. */
+/** The values of a new record. */
 export const NEW_OBJECT = { subject: "new", body: "new", seal: "new" };
 
-/** Every door that names the record in its path. */
+/** Every route with the record's id in its path. */
 export function doorsOf(path: string, id: string): Door[] {
   const at = `${path}/${id}`;
   const input = { text: "taken over" };
@@ -42,20 +42,20 @@ export function doorsOf(path: string, id: string): Door[] {
   ];
 }
 
-/** Every door to all of them that can be asked for one. */
+/** Every collection route that can request one record. */
 export function searchesFor(path: string, id: string): string[] {
   const conditions = [`id=${id}`, `id_in=${id},x`, `id_gte=${id}&id_lte=${id}`, `id_ne=x`, "q=cnry", "_deleted=only"];
   const queries = ["", ...conditions, `id=${id}&include=author`, "_sort=subject&_limit=20"];
   return ["", "/count", "/export"].flatMap((door) => queries.map((query) => `${path}${door}?${query}`));
 }
 
-/** The rows of an entity that are not a caller's. */
+/** The rows of an entity that belong to other callers. */
 export async function foreignRows(probe: Probe, entity: PrivateEntity, caller: CallerName): Promise<string> {
   const rows: Row[] = await probe.stored(entity);
   return JSON.stringify(rows.filter(({ authorId }) => authorId !== CALLERS[caller]?.id));
 }
 
-/** People whose records are not a caller's. */
+/** Users other than the caller. */
 export function othersThan(caller: CallerName): readonly string[] {
   return USERS.filter((id) => id !== caller);
 }

@@ -3,29 +3,29 @@ import type { Canaries } from "../protected/canaries.ts";
 import type { CallerName } from "../protected/truth.ts";
 import type { RawResponse } from "../raw-response.ts";
 
-/** What is attacked: an app that runs, what its callers may use, and what its database holds. */
+/** The target of an attack: a running app, the credentials of its callers, and the contents of its database. */
 export interface Target {
   readonly url: string;
   readonly port: number;
-  /** Bearer tokens; nobody has none. */
+  /** Bearer tokens; the anonymous caller has no token. */
   readonly tokens: Readonly<Record<CallerName, string | undefined>>;
   readonly routes: readonly RouteListing[];
-  /** What is protected, and who may see it. */
+  /** The protected values, and which caller may see each of them. */
   readonly canaries: Canaries;
-  /** What was logged so far. */
+  /** The log so far. */
   readonly lines: readonly string[];
-  /** Rows as they are stored, past the framework, in the order of their ids. */
+  /** Rows as stored, read without Keelson, ordered by id. */
   stored(entity: string): Promise<Row[]>;
 }
 
-/** A request besides its method and path. */
+/** A request, except its method and path. */
 export interface SentInit {
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged, in place of `body`. */
   readonly raw?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** In place of the caller's. */
+  /** Sent in place of the caller's token. */
   readonly token?: string | undefined;
 }
 
@@ -33,19 +33,19 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body, parsed; undefined when it is no JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: what an app answers has no type before somebody has looked at it
+  /** The parsed body; undefined when it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a response has no type before a test has checked it
   readonly json: any;
 }
 
-/** An attacker's hands: what they do is counted, what they get out is kept. */
+/** An attacker's tools: requests are counted, findings are kept. */
 export interface Probe extends Target {
   send(caller: CallerName, method: string, path: string, init?: SentInit): Promise<Answer>;
-  /** Sends a target exactly as it is written, which URLs would not survive. */
+  /** Sends a target exactly as written; `URL` would normalise it. */
   sendTarget(caller: CallerName, method: string, target: string, headers?: readonly string[]): Promise<RawResponse>;
-  /** Says that something was got out that should not have been. */
+  /** Reports a leak. */
   found(sentence: string): void;
-  /** Fails when the attack cannot work at all: what is wrong then is the attack. */
+  /** Fails when the attack cannot work: the defect is then in the attack. */
   control(holds: boolean, sentence: string): void;
 }
 
@@ -55,9 +55,9 @@ export interface Attack {
   run(probe: Probe): Promise<void>;
 }
 
-/** What an attack came back with. */
+/** The result of an attack. */
 export interface AttackResult {
   readonly findings: readonly string[];
-  /** Requests that were sent. */
+  /** Number of requests sent. */
   readonly tried: number;
 }

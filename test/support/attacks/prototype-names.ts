@@ -2,7 +2,7 @@ import type { Attack } from "./probe.ts";
 
 const NAMES = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"];
 
-/** Where a name of the caller's is looked up. `false`: nothing may come of it; `true`: it is a value there. */
+/** Requests that look up a name from the caller. `false`: must be refused; `true`: the name is a valid value there. */
 const PLACES: readonly (readonly [write: (name: string) => string, isValue: boolean])[] = [
   [(name) => `/${name}`, false],
   [(name) => `/api/${name}`, false],
@@ -37,7 +37,7 @@ const PLACES: readonly (readonly [write: (name: string) => string, isValue: bool
   [(name) => `/api/people?id=${name}`, true],
 ];
 
-/** Names that every object has, wherever a name is looked up. */
+/** Property names that every object inherits, in every place where a name is looked up. */
 export const prototypeNames: Attack = {
   name: "names that every object has",
   async run(probe) {
@@ -71,7 +71,7 @@ export const prototypeNames: Attack = {
       });
       check(`an import with a column ${name}`, imported.status, imported.json?.created === 0);
     }
-    // As data they are data.
+    // As data, these names are valid.
     const answers = '{"constructor":{"prototype":{"polluted":true}},"list":[{"constructor":1}]}';
     const stored = await probe.send("ann", "PATCH", "/api/people/ann", { raw: `{"answers":${answers}}` });
     probe.control(stored.status === 200, `json was answered ${stored.status}`);

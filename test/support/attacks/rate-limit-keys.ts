@@ -13,7 +13,7 @@ const ADDRESS_HEADERS = [
   "x-forwarded-host",
 ];
 
-/** A new quota by saying something else: an address, a name, a body, a path. */
+/** Getting a new quota with another address, name, body or path. */
 export const rateLimitKeys: Attack = {
   name: "new quotas by other keys",
   async run(probe) {

@@ -2,7 +2,7 @@ import { CALLERS } from "../protected/truth.ts";
 import { ATTACKERS } from "./private-objects.ts";
 import type { Answer, Attack, Probe } from "./probe.ts";
 
-/** What is asked of everybody, and answered to each as to that one alone. */
+/** Requests that every caller may send, and whose response depends on the caller. */
 const PATHS = [
   "/who",
   "/api/letters",
@@ -18,11 +18,11 @@ const PATHS = [
   "/openapi.json",
 ];
 
-/** One caller's answers given to another: by a cache, by a tag, by an idempotency key, by work at the same time. */
+/** A response meant for another caller: from a cache, through an ETag, an idempotency key, or parallel requests. */
 export const sharedAnswers: Attack = {
   name: "answers of one caller given to another",
   async run(probe) {
-    // The one who sees most comes first, so that there is something to give away.
+    // The caller that sees most comes first, so that there is something to leak.
     for (const path of PATHS)
       for (const caller of [...ATTACKERS].reverse()) check(probe, caller, path, await probe.send(caller, "GET", path));
     for (let round = 0; round < 4; round++) {
@@ -52,7 +52,7 @@ function check(probe: Probe, caller: Caller, path: string, { status, headers, te
   if (!/authorization/i.test(headers.get("vary") ?? "")) probe.found(`GET ${path} does not vary with who asks`);
 }
 
-/** A tag says that the bytes are the same, so it holds for those who see the same. */
+/** An ETag stands for the same bytes, so it matches only for callers that see the same bytes. */
 async function tags(probe: Probe): Promise<void> {
   for (const path of ["/openapi.json", "/api/accounts/account-ann"]) {
     const texts = new Map<string, string>();

@@ -3,8 +3,8 @@ import type { Attack } from "./probe.ts";
 
 type Who = "everybody" | "users" | "admins" | "nobody";
 
-// Who may get anything at all from a route, by hand from the rules of the entities. A route that stands nowhere here is
-// one that nobody thought of. The first that fits counts.
+// The callers that may receive data from each route, derived by hand from the entities' rules. A route that is missing
+// here fails the attack. The first match counts.
 const ROUTES: readonly (readonly [routes: RegExp, who: Who])[] = [
   [/^\w+ \/unruled$/, "nobody"],
   [/^\w+ \/api\/bares/, "nobody"],
@@ -17,7 +17,7 @@ const ROUTES: readonly (readonly [routes: RegExp, who: Who])[] = [
   [/^\w+ \/api\/(?:letters|drawers|attachments)/, "users"],
   [/^(?:POST|PUT|PATCH) \/api\/badges/, "users"],
   [/^(?:POST|PUT|PATCH|DELETE) \/api\/notes/, "users"],
-  [/^PUT \/api\/(?:people|accounts)$/, "everybody"], // an upsert creates, too
+  [/^PUT \/api\/(?:people|accounts)$/, "everybody"], // An upsert also creates.
   [/^(?:PUT|PATCH) \/api\/people/, "users"],
   [/^POST \/api\/people\/bulk-update$/, "users"],
   [/^POST \/api\/(?:people|accounts)(?:\/import)?$/, "everybody"],
@@ -28,13 +28,13 @@ const ROUTES: readonly (readonly [routes: RegExp, who: Who])[] = [
   [/^GET \/mine$/, "users"],
   [/^GET \/(?:openapi\.json|docs|docs\/:file|health\/live|health\/ready|who|broken|raw\/\w+)$/, "everybody"],
   [/^POST \/login$/, "everybody"],
-  [/^POST \/api\/batch$/, "everybody"], // each item asks for itself
+  [/^POST \/api\/batch$/, "everybody"], // The rules apply to each item.
 ];
 
-/** What is withheld with the whole record alone: whoever may read entries about all records sees it there. */
+/** Protected only by the whole record: callers that may read audit entries of all records see it there. */
 const OF_RECORDS = /^(?:letter|drawer)\.(?:subject|body) /;
 
-/** Every route of the app as everybody: what is open must be meant to be, and show nothing that is not. */
+/** Every route as every caller: public routes are public on purpose, and show no hidden data. */
 export const sideDoors: Attack = {
   name: "doors that forget to ask",
   async run(probe) {
@@ -47,7 +47,7 @@ export const sideDoors: Attack = {
           const body = { name: "x", ids: [id], data: {} };
           const to = path.replace(":id", id).replace(":file", "x");
           const init = method === "GET" ? {} : { body };
-          // An account of their own is what everybody else needs after this.
+          // The next requests need a separate account for each caller.
           if (isLet && method !== "GET") continue;
           const { status, text } = await probe.send(caller, method, to, init);
           if (status < 400 && !isLet) probe.found(`${caller} ${method} ${to} was answered ${status}`);

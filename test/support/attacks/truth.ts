@@ -1,6 +1,6 @@
 import { READERS, type Readers } from "../protected/truth.ts";
 
-// Who may read what of the attacked entities, written by hand from their rules.
+// Which caller may read what in the attacked entities, derived by hand from their rules.
 
 const ownersAlone = { subject: "owner", body: "owner", seal: "owner", stamp: "nobody" } as const;
 

@@ -2,7 +2,7 @@ import { createTokenSigner } from "../../../src/plugins/jwt-auth/index.ts";
 import { AUDIENCE, ISSUER, TOKEN_SECRET } from "./attacked-app.ts";
 import type { Attack } from "./probe.ts";
 
-/** Ways to write the same address, or one that is read as the same. */
+/** Different spellings of one address, or of one that looks the same. */
 const twins = (name: string): string[] => [
   `${name.toUpperCase()}@HOST.EXAMPLE`,
   `  ${name}@host.example  `,
@@ -25,13 +25,13 @@ const twins = (name: string): string[] => [
   `${name}@host.example.`,
 ];
 
-/** What a person, a mail server or a database with a tolerant collation takes for the same address. */
+/** Normalises an address the way a person, a mail server or a tolerant collation compares it. */
 function identityOf(address: string): string {
   const plain = address.normalize("NFKC").toLowerCase().normalize("NFD");
   return plain.replace(/[\p{Mn}\p{Cf}\p{Cc}\s"]|\([^)]*\)|\.$/gu, "").replaceAll("。", ".");
 }
 
-/** One identity in two ways of writing. */
+/** One identity in two spellings. */
 export const unicodeIdentity: Attack = {
   name: "one identity written in several ways",
   async run(probe) {
@@ -51,7 +51,7 @@ export const unicodeIdentity: Attack = {
       if (owners.has(identity)) probe.found(`${owners.get(identity)} and ${id} share the address ${identity}`);
       owners.set(identity, id);
     }
-    // Ids are compared as they are: who is called nearly the same is somebody else.
+    // Ids are compared exactly: a similar id belongs to another user.
     const sign = createTokenSigner({ secret: TOKEN_SECRET, issuer: ISSUER, audience: AUDIENCE });
     for (const sub of [
       "Ann",

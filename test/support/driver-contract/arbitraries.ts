@@ -15,11 +15,11 @@ const moments = ["2024-01-01T00:00:00.000Z", "2024-01-01T00:00:00.001Z", "1999-1
 );
 // Lower-case letters and digits sort alike in every collation.
 const words = ["a", "ab", "b", "b2", "c1"];
-// What patterns and quoting could get wrong. Compared for equality only, never for order.
+// Characters that patterns and quoting could mishandle. Compared only for equality, never for order.
 const phrases = ["", "%", "_", "a_b", "A%B", "\\", "x\\%y", "AB", "it's", "100%"];
 const fragments = ["", "%", "_", "a", "B", "\\", "\\%", "'", "%b", "0"];
 
-/** Values a column has in random rows and conditions: few, so that they meet. */
+/** Values of a column in random rows and conditions: few, so that they often match. */
 function valuesOf(entity: string, column: ColumnDefinition): readonly unknown[] {
   const { role, relation, name } = column;
   if (role === "foreignKey")
@@ -84,7 +84,7 @@ function rowsOf(entity: string): Arbitrary<Row[]> {
     );
 }
 
-/** A blog whose references all exist: those to rows that were left out are emptied, or the row goes too. */
+/** A blog whose references all exist: a reference to a missing row is set to null, or its row is removed. */
 export const randomBlog: Arbitrary<RandomBlog> = fc
   .record({
     user: rowsOf("user"),
@@ -107,7 +107,7 @@ export const randomBlog: Arbitrary<RandomBlog> = fc
         const kept = { ...row };
         const isWhole = keys.every(({ name: key, optional, relation }) => {
           const target = fixtureModel.relation(entity, relation as string)?.target.name as string;
-          // Rows of the same entity refer backwards, so that they can be stored in order.
+          // Rows of an entity refer only to earlier rows, so that they can be stored in order.
           const exists = rows[target]?.some(({ id }) => id === kept[key]) === true;
           if (exists || kept[key] === null) return true;
           kept[key] = null;
@@ -128,7 +128,7 @@ export const randomBlog: Arbitrary<RandomBlog> = fc
     return { rows, tags: [...new Map(pairs.map((pair) => [`${pair.source} ${pair.target}`, pair])).values()] };
   });
 
-/** Blogs that a database with some shortcomings can store. */
+/** Blogs that a database with these shortcomings can store. */
 export function randomBlogFor({ keepsDeletedValues = false }: Shortcomings): Arbitrary<RandomBlog> {
   if (!keepsDeletedValues) return randomBlog;
   return randomBlog.map(({ rows, tags }) => {
@@ -168,7 +168,7 @@ function columnCondition(entity: string, column: ColumnDefinition): Arbitrary<Wh
     .map((made) => ({ [column.name]: made }));
 }
 
-/** A where on an entity: every operator, logic, and conditions on related records, nested. */
+/** A where on an entity: every operator, logic, and nested conditions on related records. */
 export function randomWhere(entity: string, depth = 3): Arbitrary<Where> {
   const definition = entityNamed(entity);
   const leaf = fc.oneof(...Object.values(definition.columns).map((column) => columnCondition(entity, column)));
@@ -207,7 +207,7 @@ function randomLogicOf(part: Arbitrary<Where>): Arbitrary<Where> {
   );
 }
 
-/** A sort by columns whose order all databases agree on. */
+/** A sort by columns that all databases order alike. */
 export function randomSort(entity: string): Arbitrary<SortKey[]> {
   const columns = Object.values(entityNamed(entity).columns).filter(
     (column) => column.kind.sortable && valuesOf(entity, column) !== phrases,

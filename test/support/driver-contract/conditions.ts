@@ -169,7 +169,7 @@ const POSTS: Readonly<Record<string, readonly Case[]>> = {
   ],
 };
 
-/** The same on other entities. */
+/** The same for other entities. */
 const OTHERS: readonly (readonly [entity: string, where: Where, ids: readonly string[]])[] = [
   ["user", { posts: { published: false } }, ["u1", "u2"]],
   ["user", { posts: { comments: { text: "bad" } } }, ["u1"]],
@@ -192,7 +192,7 @@ class Condition {
   readonly id = "p1";
 }
 
-/** What is no condition. Each would be read as something else by one database library or another. */
+/** Invalid conditions. Some database libraries would read each of them as something else. */
 const REFUSED: readonly (readonly [what: string, where: unknown])[] = [
   ["an undefined value", { id: undefined }],
   ["an undefined value beside others", { id: "p1", title: undefined }],
@@ -227,7 +227,7 @@ const REFUSED: readonly (readonly [what: string, where: unknown])[] = [
   ["text", "p1"],
 ];
 
-/** One meaning of `where`, whatever the database thinks of null, case and wildcards. */
+/** `where` means the same on every database, also for null, case and wildcards. */
 export function describeConditions(database: Database): void {
   describe("conditions", () => {
     withBlogToRead(database);
@@ -253,12 +253,12 @@ export function describeConditions(database: Database): void {
       });
     });
 
-    it("follow relations from every side", async () => {
+    it("follow relations in both directions", async () => {
       for (const [entity, where, ids] of OTHERS)
         expect.soft(await idsOf(entity, where), `${entity} ${JSON.stringify(where)}`).toEqual(ids);
     });
 
-    it.each(REFUSED)("that are %s are refused by every method and touch nothing", async (_, wrong) => {
+    it.each(REFUSED)("that are %s are refused by every method, and no row changes", async (_, wrong) => {
       const { driver } = database;
       const where = wrong as Where;
       const before = await everything(driver);

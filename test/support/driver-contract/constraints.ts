@@ -42,7 +42,7 @@ export function describeConstraints(database: Database): void {
         expect(await conflict(() => driver.createMany("user", twins))).toEqual(["email"]);
       });
 
-      it("do not count null, parts of a combination, or the record itself", async () => {
+      it("do not conflict over null, part of a combination, or the record itself", async () => {
         const { driver } = database;
         await insert(driver, "user", [{ id: "u4", name: "dan", email: "dan@example.com", nickname: null }]);
         await insert(driver, "post", [
@@ -62,10 +62,10 @@ export function describeConstraints(database: Database): void {
     describe("of an entity with soft deletion", () => {
       const seat = (values: Record<string, unknown>): Record<string, unknown> => rowOf(entityNamed("seat"), values);
       const gone = new Date("2024-06-01T00:00:00.000Z");
-      // What takes its place is shown by the first of the others.
+      // The first test shows which deleted records still hold their values.
       const itFrees = database.keepsDeletedValues ? () => undefined : it;
 
-      it("are conflicts when they repeat a value of a record that is there", async () => {
+      it("are conflicts when they repeat a value of a live record", async () => {
         const { driver } = database;
         await driver.create("seat", seat({ id: "s1", code: "a", row: "r", place: 1, userId: "u1" }));
         expect(await conflict(() => driver.create("seat", seat({ id: "s2", code: "a" })))).toEqual(["code"]);
@@ -143,7 +143,7 @@ export function describeConstraints(database: Database): void {
         ).toEqual(["userId"]);
       });
 
-      it("do not exist when the reference is null or to the record itself", async () => {
+      it("are allowed when the reference is null or to the record itself", async () => {
         const { driver } = database;
         expect(await driver.update("post", { id: "p1" }, { editorId: null, categoryId: null })).toMatchObject({
           editorId: null,

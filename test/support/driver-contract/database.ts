@@ -3,39 +3,39 @@ import type { AnyEntity, EntityLike } from "../../../src/entity/index.ts";
 import type { Driver, Row } from "../../../src/gate/index.ts";
 import { fixtureEntities, fixtureModel } from "../entities.ts";
 
-/** What a suite about a driver is given. */
+/** What a driver's suite receives. */
 export interface DriverUnderTest {
   /** Connected; its tables exist and are empty. */
   readonly driver: Driver;
-  /** Deletes everything past the driver, where that is quicker. */
+  /** Deletes everything without the driver, where that is faster. */
   empty?(): Promise<unknown>;
   close(): Promise<void>;
 }
 
 export type MakeDriver = (entities: readonly EntityLike[]) => Promise<DriverUnderTest>;
 
-/** What a database cannot do, and is known not to. */
+/** Known limitations of a database. */
 export interface Shortcomings {
-  /** Deleted records keep their unique values, where there are no indexes over some of the rows. @default false */
+  /** Deleted records keep their unique values, because the database has no partial indexes. @default false */
   readonly keepsDeletedValues?: boolean;
-  /** The first year of moments that can be stored. @default 1 */
+  /** The first year of datetimes that can be stored. @default 1 */
   readonly firstYear?: number;
-  /** A number among databases that one way leads to: each takes a share of the suites, and all in the long suite. */
+  /** A number among the ways to reach similar databases: each runs a share of the suites; the long suite runs all. */
   readonly turn?: number;
 }
 
 /** The database of a running suite. */
 export interface Database extends Shortcomings {
   readonly driver: Driver;
-  /** What is stored: nothing, the blog as it was planted, or what a test has left. */
+  /** What is stored: nothing, the fresh blog, or the blog after a test changed it. */
   stored: "nothing" | "blog" | "anything";
-  /** Whether the tests that run now keep the blog from one to the next. */
+  /** Whether the running tests share the blog. */
   keepsBlog: boolean;
 }
 
 const MOMENT = new Date("2024-05-31T12:00:00.000Z");
 
-/** A complete row: what the values leave out is null, or the kind's plainest value. */
+/** A complete row: missing values become null, or a default of the kind. */
 export function rowOf(entity: AnyEntity, values: Row): Row {
   const row: Row = {};
   for (const { name, role, optional, field } of Object.values(entity.columns)) {
@@ -80,7 +80,7 @@ export function emptyStatements(quote: '"' | "`"): readonly string[] {
   ];
 }
 
-/** Every stored row of every entity, and every pair, for comparing before with after. */
+/** Every stored row of every entity, and every pair, to compare before and after. */
 export async function everything(driver: Driver): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
   for (const entity of fixtureEntities) {
@@ -98,8 +98,8 @@ export async function everything(driver: Driver): Promise<Record<string, unknown
 }
 
 /**
- * Has the tests of a suite begin with the blog, which is planted anew only after those that say that they write.
- * @returns To be called first by a test that writes
+ * Gives each test of a suite the blog, which is stored anew only after a test that writes.
+ * @returns A function that a test calls first if it writes
  */
 export function withBlogToRead(database: Database): () => void {
   beforeAll(() => {
@@ -118,7 +118,7 @@ export function withBlogToRead(database: Database): () => void {
   };
 }
 
-/** A small blog: the rows that most rules of the contract are shown on. */
+/** A small blog: the rows that show most rules of the contract. */
 export function plantBlog(driver: Driver): Promise<void> {
   return driver.transaction(plantRows);
 }

@@ -10,7 +10,7 @@ export function describeLinks(database: Database): void {
     beforeEach(() => plantBlog(database.driver));
     const { failing, dangling } = refusals(database);
 
-    it("are seen from both sides, ordered, and for the asked records only", async () => {
+    it("are read from both sides, in order, for the requested records only", async () => {
       const { driver } = database;
       await driver.link("tag", "posts", "t3", ["p5", "p2"]);
       expect(await driver.links("tag", "posts", ["t3"])).toEqual([
@@ -25,7 +25,7 @@ export function describeLinks(database: Database): void {
       expect(await driver.links("post", "tags", [])).toEqual([]);
     });
 
-    it("are given with records of the other end that satisfy a condition only", async () => {
+    it("are read only with records of the other end that satisfy a condition", async () => {
       const { driver } = database;
       const pairs = (where: Where) => driver.links("post", "tags", ["p1", "p3", "p4"], { where });
       expect(await pairs({ name: "green" })).toEqual([
@@ -42,7 +42,7 @@ export function describeLinks(database: Database): void {
       await expect(pairs({ nonsense: 1 })).rejects.toBeInstanceOf(BadRequestError);
     });
 
-    it("are given up to a limit, which counts those that satisfy the condition", async () => {
+    it("are read up to a limit, which counts those that satisfy the condition", async () => {
       const { driver } = database;
       const ids = ["p1", "p3", "p4"];
       const all = await driver.links("post", "tags", ids);
@@ -57,7 +57,7 @@ export function describeLinks(database: Database): void {
       ]);
     });
 
-    it("may be very many", async () => {
+    it("can be very many", async () => {
       const { driver } = database;
       const numbers = Array.from({ length: 1_200 }, (_, index) => String(index).padStart(4, "0"));
       const tags = numbers.map((number) => `n${number}`);
@@ -86,7 +86,7 @@ export function describeLinks(database: Database): void {
       expect(await driver.links("post", "tags", ["p5"])).toEqual([]);
     });
 
-    it("can be repeated", async () => {
+    it("can be added twice without an error", async () => {
       const { driver } = database;
       await driver.link("post", "tags", "p1", ["t1", "t3", "t3"]);
       await driver.link("post", "tags", "p1", ["t1", "t2", "t3"]);

@@ -4,10 +4,10 @@ import type { ConflictError, ValidationFailedError } from "../../../src/kernel/i
 import { type RandomBlog, randomSort, randomWhere } from "./arbitraries.ts";
 import { empty, entityNamed, insert, rowOf } from "./database.ts";
 
-/** What a driver is asked. */
+/** Calls of a driver. */
 export type Operation = (driver: Driver) => Promise<unknown>;
 
-/** What an operation gives, or which error of ours with which fields. */
+/** The result of an operation, or its Keelson error with the fields. */
 export async function outcomeOf(operation: Operation, driver: Driver): Promise<unknown> {
   try {
     return { gave: await operation(driver) };

@@ -20,7 +20,7 @@ import { propertyOptions } from "../properties.ts";
 import { type RandomBlog, randomBlogFor, randomSort, randomWhere } from "./arbitraries.ts";
 import { type Database, empty, entityNamed, insert } from "./database.ts";
 
-/** Milliseconds. Each example is a few dozen statements. */
+/** Milliseconds. Each example runs a few dozen statements. */
 const PATIENCE = 300_000;
 const ENTITIES = ["post", "user", "comment", "tag", "category"] as const;
 
@@ -30,7 +30,7 @@ async function plant(driver: Driver, { rows, tags }: RandomBlog): Promise<void> 
   for (const { source, target } of tags) await driver.link("post", "tags", source, [target]);
 }
 
-/** Finds related rows the slow, obvious way. */
+/** Finds related rows in a slow and simple way. */
 function relatedIn({ rows, tags }: RandomBlog): RelatedRows {
   return ({ type, target, foreignKey, name }: ResolvedRelation, row: Row): readonly Row[] => {
     const all = rows[target.name] ?? [];
@@ -44,7 +44,7 @@ function relatedIn({ rows, tags }: RandomBlog): RelatedRows {
   };
 }
 
-/** Pages through everything that matches, each page beginning after the cursor of the last row before. */
+/** Pages through everything that matches; each page begins after the cursor of the last row of the page before. */
 export async function followCursors(
   driver: Driver,
   name: string,
@@ -66,10 +66,10 @@ export async function followCursors(
   }
 }
 
-/** The same rules, on data and questions nobody thought of. */
+/** The same rules, on random data and queries. */
 export function describeProperties(database: Database): void {
   describe("for any rows", () => {
-    it("any condition is answered as it is in memory", { timeout: PATIENCE }, async () => {
+    it("any condition finds the same rows as in memory", { timeout: PATIENCE }, async () => {
       const question = fc.constantFrom(...ENTITIES).chain((entity) =>
         fc.record({
           entity: fc.constant(entity),

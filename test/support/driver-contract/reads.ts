@@ -57,14 +57,14 @@ export function describeReads(database: Database): void {
       expect(isKeelsonError(failure)).toBe(true);
     });
 
-    it("give one record, the first by id, or null", async () => {
+    it("return one record, the first by id, or null", async () => {
       const { driver } = database;
       expect((await driver.findOne("post", { views: 5 }))?.id).toBe("p1");
       expect((await driver.findOne("post", {}))?.id).toBe("p1");
       expect(await driver.findOne("post", { id: "nope" })).toBeNull();
     });
 
-    it("are ordered by id when no caller says otherwise", async () => {
+    it("are ordered by id by default", async () => {
       isWriting();
       await insert(database.driver, "post", [{ id: "p0", title: "zero", authorId: "u1" }]);
       expect(await ids({})).toBe("p0 p1 p2 p3 p4 p5");
@@ -74,7 +74,7 @@ export function describeReads(database: Database): void {
       expect(await ids({ sort: sorted(keys) })).toBe(expected);
     });
 
-    it("skip and stop where they are told", async () => {
+    it("apply skip and take", async () => {
       const sort = sorted("id");
       expect(await ids({ sort, limit: 2 })).toBe("p1 p2");
       expect(await ids({ sort, limit: 2, offset: 2 })).toBe("p3 p4");
@@ -85,7 +85,7 @@ export function describeReads(database: Database): void {
       expect(await ids({ sort, where: { published: true }, limit: 1, offset: 1 })).toBe("p3");
     });
 
-    it("return just the columns they are asked for", async () => {
+    it("return only the selected columns", async () => {
       const { driver } = database;
       expect(await driver.findOne("post", { id: "p1" }, { select: ["title", "rating"] })).toEqual({
         title: "alpha",
@@ -103,13 +103,13 @@ export function describeReads(database: Database): void {
       ["a selected name that is no column", { select: ["nope"] }],
       ["a sort key that is a relation", { sort: [{ field: "author", direction: "asc" }] }],
       ["a selected name that is a relation", { select: ["author"] }],
-    ] as const)("refuse %s, without naming those that exist", async (_, query) => {
+    ] as const)("refuse %s, without listing the names that exist", async (_, query) => {
       const failure = await database.driver.findMany("post", query).catch((error: unknown) => error);
       expect(isKeelsonError(failure)).toBe(true);
       expect((failure as Error).message).not.toMatch(/publishedAt|rating/);
     });
 
-    it("take conditions on related records that all of them meet, whatever values these name", async () => {
+    it("take conditions on related records that every related record meets", async () => {
       const all = { NOT: { id: { eq: "u1", in: [] } } };
       for (const [relation, found] of [
         ["author", await ids({ where: { author: {} } })],
@@ -128,7 +128,7 @@ export function describeReads(database: Database): void {
       expect(await driver.count("post", { id: "nope" })).toBe(0);
     });
 
-    it("stream every row once, in order, in batches of the size asked for", async () => {
+    it("stream every row once, in order, in batches of the requested size", async () => {
       isWriting();
       const { driver } = database;
       const many = Array.from({ length: 23 }, (_, index) => ({
@@ -164,7 +164,7 @@ export function describeReads(database: Database): void {
       expect((await collect({ where: { id: "nope" } })).rows).toEqual([]);
     });
 
-    it("end where their bytes are used up, after one row at least, and give values in whole", async () => {
+    it("end when their byte limit is used up, after at least one row, with whole values", async () => {
       isWriting();
       const { driver } = database;
       const body = "long ".repeat(400);
@@ -196,7 +196,7 @@ export function describeReads(database: Database): void {
       });
     });
 
-    it("have related records along where the driver reads joins, and nothing of them elsewhere", async () => {
+    it("return related records if the driver reads joins, and otherwise leave them out", async () => {
       const { driver } = database;
       const { model, capabilities } = driver;
       const post = model.get("post") as AnyEntity;

@@ -4,7 +4,7 @@ import { type Database, everything } from "./database.ts";
 
 /** Expectations about work that must fail and change nothing. */
 export function refusals(database: Database) {
-  /** Runs work that must fail and change nothing; gives the error. */
+  /** Runs work that must fail and change nothing; returns the error. */
   async function failing(work: () => Promise<unknown>): Promise<unknown> {
     const before = await everything(database.driver);
     const outcome = await work().then(
@@ -16,7 +16,7 @@ export function refusals(database: Database) {
     return (outcome as { error: unknown }).error;
   }
 
-  /** Work that must be a conflict; gives the columns. */
+  /** Runs work that must be a conflict; returns the columns. */
   async function conflict(work: () => Promise<unknown>): Promise<readonly string[]> {
     const error = await failing(work);
     expect(error).toBeInstanceOf(ConflictError);
@@ -24,7 +24,7 @@ export function refusals(database: Database) {
     return [...(error as ConflictError).fields].sort();
   }
 
-  /** Work that must be refused for its references; gives their names. */
+  /** Runs work that must be refused for its references; returns their names. */
   async function dangling(work: () => Promise<unknown>): Promise<string[]> {
     const error = await failing(work);
     expect(error).toBeInstanceOf(ValidationFailedError);

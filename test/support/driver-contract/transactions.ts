@@ -9,7 +9,7 @@ const tagRow = (id: string): Record<string, unknown> => rowOf(entityNamed("tag")
 
 class Rollback extends Error {}
 
-/** All or nothing, and nobody sees the half of it. */
+/** Atomicity and isolation. */
 export function describeTransactions(database: Database): void {
   describe("transactions", () => {
     beforeEach(() => plantBlog(database.driver));
@@ -25,7 +25,7 @@ export function describeTransactions(database: Database): void {
       await driver.unlink("post", "tags", "p1", ["t1"]);
     }
 
-    it("keep all changes when the work succeeds, and give its result", async () => {
+    it("keep all changes when the work succeeds, and return its result", async () => {
       const { driver } = database;
       expect(await driver.transaction(async (tx) => touchEverything(tx).then(() => "done"))).toBe("done");
       expect(await driver.count("tag")).toBe(6);
@@ -38,7 +38,7 @@ export function describeTransactions(database: Database): void {
       ]);
     });
 
-    it("undo all changes when the work fails, and pass its error on", async () => {
+    it("undo all changes when the work fails, and rethrow its error", async () => {
       const { driver } = database;
       const before = await everything(driver);
       const failure = new Rollback("changed my mind");
@@ -75,12 +75,12 @@ export function describeTransactions(database: Database): void {
       });
     });
 
-    it("are not seen by others before they are kept", async () => {
+    it("are invisible to others before they are committed", async () => {
       const { driver } = database;
       const outside: Promise<unknown>[] = [];
       const work = async (tx: Driver): Promise<never> => {
         await touchEverything(tx);
-        // Not awaited: a driver with one connection answers when the transaction is over.
+        // Not awaited: a driver with one connection runs it after the transaction.
         outside.push(driver.count("tag"), driver.findOne("post", { id: "p1" }, { select: ["title"] }));
         await tx.count("tag");
         await sleep(30);
@@ -90,7 +90,7 @@ export function describeTransactions(database: Database): void {
       expect(await Promise.all(outside)).toEqual([3, { title: "alpha" }]);
     });
 
-    it("hold a record still that is read with a lock", async () => {
+    it("lock a record that is read with a lock", async () => {
       const { driver } = database;
       const outside: Promise<unknown>[] = [];
       const title = await driver.transaction(async (tx) => {
@@ -107,7 +107,7 @@ export function describeTransactions(database: Database): void {
       expect(await driver.findOne("post", { id: "p1", title: "alpha" }, { lock: true })).toBeNull();
     });
 
-    it("hold several records still, in the order of their ids, where the driver locks in order", async () => {
+    it("lock several records in the order of their ids, where the driver locks in order", async () => {
       const { driver } = database;
       if (driver.capabilities.locksInOrder !== true) return;
       const entity = driver.model.get("post") as AnyEntity;
@@ -130,7 +130,7 @@ export function describeTransactions(database: Database): void {
       expect(await Promise.all(waiting)).toEqual([[["p4"], 5], 7]);
     });
 
-    it("look again at a record that they have waited for", async () => {
+    it("re-read a record that they have waited for", async () => {
       const { driver } = database;
       const outside: Promise<unknown>[] = [];
       const former = { body: { like: "SURE" } };
@@ -149,7 +149,7 @@ export function describeTransactions(database: Database): void {
       expect(await driver.findOne("post", { id: "p1" })).toMatchObject({ body: "changed" });
     });
 
-    it("join the one around them", async () => {
+    it("join the surrounding transaction", async () => {
       const { driver } = database;
       const nested = async (tx: Driver): Promise<string> => {
         await tx.create("tag", tagRow("t8"));
@@ -168,7 +168,7 @@ export function describeTransactions(database: Database): void {
       expect(await driver.count("tag")).toBe(5);
     });
 
-    it("are rolled back when they take longer than they may", async () => {
+    it("are rolled back when they exceed their time limit", async () => {
       const { driver } = database;
       const work = async (tx: Driver): Promise<void> => {
         await tx.create("tag", tagRow("t8"));
@@ -182,7 +182,7 @@ export function describeTransactions(database: Database): void {
       expect(await driver.create("tag", tagRow("t8"))).toEqual(tagRow("t8"));
     });
 
-    it("refuse statements when they are over", async () => {
+    it("refuse statements after their end", async () => {
       const { driver } = database;
       const escaped = await driver.transaction(async (tx) => tx);
       const failure = await escaped.create("tag", tagRow("t9")).catch((error: unknown) => error);
@@ -190,7 +190,7 @@ export function describeTransactions(database: Database): void {
       expect(await driver.count("tag")).toBe(3);
     });
 
-    it("all come to their end when many run at once", async () => {
+    it("all finish when many run at once", async () => {
       const { driver } = database;
       const numbers = Array.from({ length: 20 }, (_, index) => index);
       const outcomes = await Promise.allSettled(
@@ -214,7 +214,7 @@ export function describeTransactions(database: Database): void {
     beforeEach(() => plantBlog(database.driver));
     const fifty = Array.from({ length: 50 }, (_, index) => index);
 
-    it("of one unique value succeed once and are conflicts otherwise", async () => {
+    it("of one unique value succeed once and otherwise are conflicts", async () => {
       const { driver } = database;
       const user = entityNamed("user");
       const outcomes = await Promise.allSettled(
@@ -249,7 +249,7 @@ export function describeTransactions(database: Database): void {
       expect(outcomes.filter(Boolean)).toHaveLength(1);
     });
 
-    it("of one link leave one link", async () => {
+    it("of one link store one link", async () => {
       const { driver } = database;
       await Promise.all(fifty.slice(0, 10).map(() => driver.link("post", "tags", "p5", ["t3", "t1"])));
       expect(await driver.links("post", "tags", ["p5"])).toEqual([

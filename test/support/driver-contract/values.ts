@@ -38,7 +38,7 @@ const TEXTS = [
   "😀".repeat(255),
 ];
 
-/** What each column must give back as it was given. */
+/** Values that each column must return unchanged. */
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   string: TEXTS,
   text: [...TEXTS, "long ".repeat(20_000)],
@@ -77,13 +77,13 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
 const optional = (name: string): string => `optional${name[0]?.toUpperCase()}${name.slice(1)}`;
 const show = (value: unknown): string => (JSON.stringify(value) ?? "undefined").slice(0, 40);
 
-/** Every kind of value comes back as it went in. */
+/** Every kind of value is returned as it was stored. */
 export function describeValues(database: Database): void {
   const { firstYear = 1 } = database;
   const isKept = (value: unknown): boolean => !(value instanceof Date) || value.getUTCFullYear() >= firstYear;
   describe("values", () => {
     if (firstYear > 1)
-      it("of a year that the database does not keep are refused, and nothing is stored", async () => {
+      it("of a year that the database does not support are refused, and nothing is stored", async () => {
         const { driver } = database;
         const early = new Date(Date.UTC(firstYear - 1, 11, 31));
         for (const name of ["datetime", "optionalDatetime"])
@@ -106,7 +106,7 @@ export function describeValues(database: Database): void {
         expect(await driver.findMany("sample")).toEqual([given]);
       });
 
-      it("are found by being equal", async () => {
+      it("are found by equality", async () => {
         const { driver } = database;
         const column = sample.columns[name];
         await driver.createMany(
@@ -131,7 +131,7 @@ export function describeValues(database: Database): void {
       expect(await driver.findOne("sample", { id: "s1" })).toEqual(sampleRow());
     });
 
-    it("come back as an object of their own, with a property per column", async () => {
+    it("are returned in a plain object of their own, with a property per column", async () => {
       const { driver } = database;
       const given = sampleRow({ optionalJson: { list: [1] } });
       const stored = await driver.create("sample", given);
@@ -163,7 +163,7 @@ export function describeValues(database: Database): void {
       await expect(driver.updateMany("post", { id: "p1" }, { nope: 1 })).rejects.toBeInstanceOf(DatabaseError);
     });
 
-    it("never turn up in an error's message", async () => {
+    it("never appear in an error's message", async () => {
       const { driver } = database;
       const secret = "hunter2-canary";
       const failure = await driver

@@ -10,7 +10,7 @@ const newPost = (values: Record<string, unknown>): Record<string, unknown> =>
 
 /** Conditions on a new post of u1 in c2, and whether they hold. */
 const NEW_CONDITIONS: readonly (readonly [Where, boolean])[] = [
-  // The first: afterwards there are such posts.
+  // This one comes first: the later cases store such posts.
   [{ author: { posts: { views: 3 } } }, false],
   [{ author: { name: "ann" } }, true],
   [{ author: { name: { like: "B" } } }, false],
@@ -27,7 +27,7 @@ const NEW_CONDITIONS: readonly (readonly [Where, boolean])[] = [
   [{}, true],
 ];
 
-/** Wheres that hold for every row: a bulk write with one of these is a mistake, whatever was meant. */
+/** Wheres that match every row: using one for a bulk write is a mistake. */
 const ALWAYS: readonly Where[] = [
   {},
   { AND: [] },
@@ -37,7 +37,7 @@ const ALWAYS: readonly Where[] = [
   { AND: [{}, { AND: [] }] },
 ];
 
-/** Creating, changing, deleting; constraints; all or nothing. */
+/** Creating, changing, deleting; constraints; atomicity. */
 export function describeWrites(database: Database): void {
   describe("writes", () => {
     beforeEach(() => plantBlog(database.driver));
@@ -45,12 +45,12 @@ export function describeWrites(database: Database): void {
     const { failing, conflict, dangling } = refusals(database);
 
     describe("that create", () => {
-      it("store a row where a condition holds without it, and look at no constraint where it does not", async () => {
+      it("store a row if a condition holds without it, and otherwise check no constraint", async () => {
         const { driver } = database;
         if (driver.capabilities.conditionalInserts !== true) return;
         const outcomes: string[] = [];
         for (const [at, [where]] of NEW_CONDITIONS.entries()) {
-          // The first is free, the second has a taken slug.
+          // The first slug is free, the second is taken.
           for (const values of [
             { id: `c${at}`, slug: `c${at}` },
             { id: "p1", slug: "a" },
@@ -70,14 +70,14 @@ export function describeWrites(database: Database): void {
         expect(outcomes).toEqual(expected);
       });
 
-      it("store several rows at once and say how many", async () => {
+      it("store several rows at once and return their number", async () => {
         const { driver } = database;
         expect(await driver.createMany("post", [newPost({ id: "n1" }), newPost({ id: "n2" })])).toBe(2);
         expect(await driver.createMany("post", [])).toBe(0);
         expect(await driver.count("post", { title: "new" })).toBe(2);
       });
 
-      it("store none of several rows when one of them is refused", async () => {
+      it("store no row when one of several is refused", async () => {
         const { driver } = database;
         const rows = [newPost({ id: "n1" }), newPost({ id: "n2" }), newPost({ id: "n3", slug: "a" })];
         expect(await conflict(() => driver.createMany("post", rows))).toEqual(["authorId", "slug"]);
@@ -90,7 +90,7 @@ export function describeWrites(database: Database): void {
     });
 
     describe("that change one record", () => {
-      it("return it as it is afterwards", async () => {
+      it("return the record after the change", async () => {
         const { driver } = database;
         const before = await driver.findOne("post", { id: "p1" });
         const after = { ...before, title: "changed", rating: null, meta: { b: [2] }, editorId: "u3" };
@@ -106,7 +106,7 @@ export function describeWrites(database: Database): void {
         expect(await driver.count("post", { title: "changed" })).toBe(1);
       });
 
-      it("change it only where all conditions hold, and otherwise give null", async () => {
+      it("change it only if all conditions hold, and otherwise return null", async () => {
         const { driver } = database;
         const before = await everything(driver);
         const misses: Where[] = [
@@ -133,7 +133,7 @@ export function describeWrites(database: Database): void {
         }
       });
 
-      it("find the one that they are about", async () => {
+      it("refuse a condition that could match several records", async () => {
         const { driver } = database;
         const several: Where[] = [
           { id: ["p1", "p2"] },
@@ -156,7 +156,7 @@ export function describeWrites(database: Database): void {
     });
 
     describe("that change several records", () => {
-      it("change those that match and say how many", async () => {
+      it("change the matching records and return their number", async () => {
         const { driver } = database;
         expect(await driver.updateMany("post", { published: false }, { views: 99, editorId: "u3" })).toBe(2);
         expect((await driver.findMany("post", { where: { views: 99 } })).map((row) => row.id)).toEqual(["p2", "p4"]);
@@ -168,7 +168,7 @@ export function describeWrites(database: Database): void {
         expect(await driver.updateMany("post", { id: { null: false } }, { title: "changed" })).toBe(5);
       });
 
-      it("change none when one of them is refused", async () => {
+      it("change nothing when one of them is refused", async () => {
         const { driver } = database;
         expect(
           await conflict(() => driver.updateMany("user", { id: ["u2", "u3"] }, { email: "same@example.com" })),
@@ -188,7 +188,7 @@ export function describeWrites(database: Database): void {
     });
 
     describe("that delete", () => {
-      it("remove the one record where all conditions hold, and otherwise say false", async () => {
+      it("remove the record if all conditions hold, and otherwise return false", async () => {
         const { driver } = database;
         expect(await driver.delete("comment", { id: "nope" })).toBe(false);
         expect(await driver.delete("comment", { id: "m1", text: "bad" })).toBe(false);
@@ -203,7 +203,7 @@ export function describeWrites(database: Database): void {
         expect((await driver.findMany("comment")).map((row) => row.id)).toEqual(["m2"]);
       });
 
-      it("find the one that they remove", async () => {
+      it("refuse to delete by a condition that could match several records", async () => {
         const { driver } = database;
         for (const where of [{ text: "nice" }, { NOT: { id: "m1" } }])
           expect
@@ -214,21 +214,21 @@ export function describeWrites(database: Database): void {
         expect(await driver.delete("comment", { id: ["m1"] })).toBe(false);
       });
 
-      it("remove all that match and say how many", async () => {
+      it("remove all matching records and return their number", async () => {
         const { driver } = database;
         expect(await driver.deleteMany("comment", { text: "nice", post: { published: true } })).toBe(2);
         expect(await driver.deleteMany("comment", { id: [] })).toBe(0);
         expect((await driver.findMany("comment")).map((row) => row.id)).toEqual(["m2"]);
       });
 
-      it("keep a record that others may not lose", async () => {
+      it("refuse to delete a record that others require", async () => {
         const { driver } = database;
         expect(await failing(() => driver.delete("user", { id: "u1" }))).toBeInstanceOf(ReferencedError);
         expect(await failing(() => driver.deleteMany("user", { id: ["u1", "u3"] }))).toBeInstanceOf(ReferencedError);
         expect(await driver.delete("user", { id: "u3" })).toBe(true);
       });
 
-      it("take along what goes with the record, and its links", async () => {
+      it("also delete dependent records and links", async () => {
         const { driver } = database;
         expect(await driver.delete("post", { id: "p1" })).toBe(true);
         expect((await driver.findMany("comment")).map((row) => row.id)).toEqual(["m3"]);
@@ -240,7 +240,7 @@ export function describeWrites(database: Database): void {
         expect(await driver.links("post", "tags", ["p3", "p4"])).toEqual([{ source: "p4", target: "t2" }]);
       });
 
-      it("empty the keys of those that stay", async () => {
+      it("set the keys of the remaining records to null", async () => {
         const { driver } = database;
         expect(await driver.deleteMany("post", { authorId: "u2" })).toBe(2);
         expect(await driver.delete("user", { id: "u2" })).toBe(true);

@@ -1,11 +1,11 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** A proxy in front of a server, whose connections may fall silent without being closed: what a lost route looks like. */
+/** A proxy in front of a server that can silence its connections without closing them, like a lost route. */
 export interface MutingProxy {
   readonly url: string;
-  /** From now on nothing passes on the connections that are open; new ones work. */
+  /** Stops all traffic on the open connections; new ones work. */
   mute(): void;
-  /** Connections that were opened so far. */
+  /** Number of connections opened so far. */
   opened(): number;
   close(): Promise<void>;
 }

@@ -33,7 +33,7 @@ export const note = entity("note", { text: string, size: int.default(0) })
       ),
   });
 
-/** Notes that anybody reads and writes, each change with its audit entry. */
+/** Notes that all callers read and write, each change with an audit entry. */
 export function noteApp(driver: Driver, limits: Partial<Limits> = {}) {
   let begun = 0;
   const counting = createPlugin({ id: "counting", hooks: { "request:start": () => void begun++ } });
@@ -41,12 +41,12 @@ export function noteApp(driver: Driver, limits: Partial<Limits> = {}) {
   return { ...api, begun: () => begun };
 }
 
-/** Waits for something to become true; the test's time limit ends it otherwise. */
+/** Waits for a condition; the test's time limit ends the wait. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** What is known of an answer that the database was to blame for: 503, when to come again, and nothing of the reason. */
+/** Checks a response to a database failure: 503, Retry-After, and no details of the cause. */
 export function unavailable({ status, headers, json }: JsonResponse): string | undefined {
   if (status !== 503) return `status ${status}`;
   if (!/^\d+$/.test(headers.get("retry-after") ?? "")) return "no Retry-After";
@@ -54,7 +54,7 @@ export function unavailable({ status, headers, json }: JsonResponse): string | u
   return /127\.0\.0\.1|ECONN|prisma|terminat|pg_/i.test(JSON.stringify(json)) ? "tells too much" : undefined;
 }
 
-/** Asks until the app answers a read again; the test's time limit ends it otherwise. */
+/** Repeats a read until the app answers it; the test's time limit ends the wait. */
 export async function untilThere(url: string): Promise<void> {
   while ((await request(url, "GET", "/api/notes?_limit=1")).status !== 200)
     await new Promise((resolve) => setTimeout(resolve, 50));

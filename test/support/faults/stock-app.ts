@@ -18,14 +18,14 @@ import {
 import type { Operation } from "../../../src/plugin.ts";
 import { audit } from "../../../src/plugins/audit/index.ts";
 
-/** Told that a piece of work is in the middle; what it returns is waited for. */
+/** Called in the middle of the work, which waits for the returned promise. */
 export type Brake = (where: "bulk" | "import" | "workflow") => Promise<void> | undefined;
 
 const OPEN = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };
 
 /**
- * Items with the longer kinds of work, each change with its audit entry. The brake is asked after the fifth record of a
- * bulk request, in the third batch of an import, and between two steps of a workflow.
+ * Items with long-running work, each change with an audit entry. The brake is called after the fifth record of a bulk
+ * request, in the third batch of an import, and between two steps of a workflow.
  */
 export function stockApp(driver: Driver, brake: Brake = () => undefined) {
   const restock = workflow("restock")
@@ -37,7 +37,7 @@ export function stockApp(driver: Driver, brake: Brake = () => undefined) {
         return { waited: true };
       },
       undefined,
-      { idempotent: true }, // otherwise nobody knows what it had done, and it is taken back
+      { idempotent: true }, // otherwise its outcome would be unknown after a crash, and the run would be compensated
     )
     .addStep(
       updateEntityStep(

@@ -1,4 +1,4 @@
-// A server that killed.test.ts kills while it is busy. Its argument is the database. Whatever comes to its brake stays there.
+// A server that killed.test.ts kills while it works. Its argument is the database. Work that reaches the brake never ends.
 
 import { serve } from "../../../src/adapters/node/index.ts";
 import { postgres } from "../../../src/drivers/prisma/index.ts";

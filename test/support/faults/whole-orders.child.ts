@@ -1,4 +1,4 @@
-// Writes orders without a pause until killed-orders.test.ts kills it. Its arguments are the database and a name for its orders.
+// Writes orders without a pause until killed-orders.test.ts kills it. Arguments: the database, and a name for its orders.
 
 import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
 import { sendOrder, wholeOrders } from "./whole-orders.ts";

@@ -12,12 +12,12 @@ const line = entity("line", { place: int, order: belongsTo(() => order) }).rules
   create: ["everyone"],
 });
 
-/** Orders of five lines each, which are written whole or not at all. */
+/** Orders of five lines each, which must be written completely or not at all. */
 export function wholeOrders(driver: Driver) {
   return keelson({ entities: [order, line], driver, logger: noopLogger });
 }
 
-/** Sends one order with its lines: nested, in a batch, or as a change of a stored one. */
+/** Sends one order with its lines: nested, in a batch, or as a change of a stored order. */
 export async function sendOrder(api: ReturnType<typeof wholeOrders>, number: string): Promise<void> {
   const places = Array.from({ length: LINES }, (_, place) => ({ place }));
   const post = async (path: string, body: unknown, method = "POST"): Promise<void> => {

@@ -4,9 +4,9 @@ import { sendBytes } from "./send-bytes.ts";
 import { readStrictly, type StrictResponse } from "./strict-responses.ts";
 import type { FuzzWorld } from "./world.ts";
 
-/** What one request is answered, to the byte, and its body read as JSON where it is some. */
+/** The exact response to one request, with its body parsed if it is JSON. */
 export interface Asked extends StrictResponse {
-  // biome-ignore lint/suspicious/noExplicitAny: what a server answers has no type before a test has looked at it
+  // biome-ignore lint/suspicious/noExplicitAny: a response has no type before a test has checked it
   readonly json: any;
 }
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** Who calls; root is an administrator. */
+/** The callers; root is an administrator. */
 export type CallerName = "anonymous" | "ann" | "bob" | "root";
 
 export const TOKEN_SECRET = "a secret of thirty-two bytes, and more than that";
@@ -8,7 +8,7 @@ export const TOKEN_CLAIMS = { issuer: "https://fuzz.invalid", audience: "fuzz" }
 
 const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** A token of one form for all time, so that a seed gives the same bytes in every run. */
+/** A token that never changes, so that a seed gives the same bytes in every run. */
 function tokenOf(name: string): string {
   const claims = { sub: name, iss: TOKEN_CLAIMS.issuer, aud: TOKEN_CLAIMS.audience, iat: 1_700_000_000 };
   const rights = name === "root" ? { role: "admin" } : {};

@@ -1,6 +1,6 @@
 import type { CallerName } from "./callers.ts";
 
-/** A string that is stored once in the world, and who may see it. */
+/** A string that is stored exactly once, and the callers that may see it. */
 interface Canary {
   readonly text: string;
   readonly readers: readonly CallerName[];
@@ -8,13 +8,13 @@ interface Canary {
 
 const known: Canary[] = [];
 
-/** A canary for whoever is named. */
+/** A canary for the given callers. */
 function plant(text: string, ...readers: readonly CallerName[]): string {
   known.push({ text, readers });
   return text;
 }
 
-/** What is secret of somebody. */
+/** A user's secrets. */
 export const SECRETS = {
   ann: {
     email: plant("cnrymail.ann@fuzz.invalid", "ann", "root"),
@@ -38,7 +38,7 @@ export const SECRETS = {
   },
 } as const;
 
-/** What nobody is ever shown, whatever they ask: hashes, ciphertext, keys, places in code, words of databases. */
+/** What no caller may ever see: hashes, ciphertext, keys, source locations, database messages. */
 const FORBIDDEN: readonly RegExp[] = [
   /\$(?:pbkdf2|scrypt)\$/,
   /(?<![\w.-])k1:[A-Za-z0-9+/]{20,}/,
@@ -49,16 +49,16 @@ const FORBIDDEN: readonly RegExp[] = [
 ];
 
 /**
- * What bytes show that this caller may not see.
- * @param sent what the caller sent: who knows a secret already is not told it
- * @param secrets keys and places that nobody may see
+ * Finds values in a response that this caller may not see.
+ * @param sent the request: repeating a secret from it is not a leak
+ * @param secrets keys and locations that no caller may see
  */
 export function leaksIn(shown: string, caller: CallerName, sent: string, secrets: readonly string[]): string[] {
   const canaries = known.filter(({ readers }) => !readers.includes(caller)).map(({ text }) => text);
   const texts = [...canaries, ...secrets].filter((text) => shown.includes(text) && !sent.includes(text));
   const forms = FORBIDDEN.flatMap((form) => {
     const [found] = form.exec(shown) ?? [];
-    // What comes after words of the caller's is not theirs.
+    // Text that follows the caller's own words does not belong to the caller.
     return found === undefined || sent.includes(found.slice(0, 10)) ? [] : [found.slice(0, 60)];
   });
   return [...texts, ...forms];

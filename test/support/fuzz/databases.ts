@@ -3,14 +3,14 @@ import pg from "pg";
 import { type Driver, embedded, postgres } from "../../../src/index.ts";
 import { freshPostgres, freshSqliteFile } from "../databases.ts";
 
-/** A database of its own, and a connection to it past the framework. */
+/** A database for one test, and a direct connection to it. */
 export interface FuzzDatabase {
   readonly name: "SQLite" | "PostgreSQL";
   readonly driver: Driver;
   query(sql: string): Promise<Record<string, unknown>[]>;
-  /** Runs statements one after the other, all of them or none. */
+  /** Runs statements in one transaction. */
   run(statements: readonly string[]): Promise<void>;
-  /** Where it is, which nobody may see. */
+  /** Its location, which no caller may see. */
   readonly place: string;
   drop(): Promise<void>;
 }

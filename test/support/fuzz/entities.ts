@@ -30,7 +30,7 @@ import {
   unarchiveAction,
 } from "../../../src/index.ts";
 
-// Every kind of field, every way to protect one, and every prebuilt action.
+// Every kind of field, every way to protect a field, and every prebuilt action.
 
 export const user = entity("user", {
   name: string.trim().min(1).max(80),
@@ -91,7 +91,7 @@ export const post = entity("post", {
       ),
   });
 
-/** Nobody but its owner sees such a record at all. */
+/** Only the owner sees that such a record exists. */
 export const note = entity("note", {
   text: text,
   secret: text.encrypted(),
@@ -117,12 +117,12 @@ export const tag = entity("tag", { name: string.min(1).unique(), posts: manyToMa
   delete: ["admin"],
 });
 
-/** No rules: denied to everybody. */
+/** No rules: denied to all callers. */
 export const bare = entity("bare", { x: string });
 
 export const fuzzEntities = [user, post, note, tag, bare] as const;
 
-/** Gives back what it was given, whatever it is. */
+/** Returns its input unchanged. */
 export const echo = createPlugin({
   id: "echo",
   endpoints: {

@@ -3,36 +3,36 @@ import { HOSTS, type HostName } from "../hosts.ts";
 import type { CallerName } from "./callers.ts";
 import { type Message, toBytes } from "./message.ts";
 
-/** What is sent, and what is known about it. */
+/** The bytes to send, and what is known about them. */
 export interface FuzzInput {
   readonly caller: CallerName;
   readonly bytes: Buffer;
-  /** The one request in it is HEAD. */
+  /** Its only request is HEAD. */
   readonly isHead: boolean;
-  /** It is one whole request, however odd, so it gets one answer. */
+  /** It is one complete request, valid or not, so it gets one response. */
   readonly isWhole: boolean;
-  /** It asks for something that nobody grants. */
+  /** It requests something that no caller may do. */
   readonly isForbidden: boolean;
 }
 
-/** The same, with the way it takes. */
+/** The same, with the route it takes. */
 export interface SentInput extends FuzzInput {
   readonly host: HostName;
   readonly packets: number;
 }
 
-/** One whole request. */
+/** One complete request. */
 export function whole(message: Message, isForbidden = false): FuzzInput {
   const { caller, method } = message;
   return { caller, bytes: toBytes(message), isHead: method === "HEAD", isWhole: true, isForbidden };
 }
 
-/** Bytes that need not be a request, or are more than one. */
+/** Bytes that may be no request, or several. */
 export function loose(caller: CallerName, bytes: Buffer): FuzzInput {
   return { caller, bytes, isHead: false, isWhole: false, isForbidden: false };
 }
 
-/** Chooses the way that inputs take. */
+/** Chooses the host for each input. */
 export function sent(inputs: fc.Arbitrary<FuzzInput>): fc.Arbitrary<SentInput> {
   const host = fc.oneof(
     { weight: 6, arbitrary: fc.constant<HostName>("node") },
@@ -48,10 +48,10 @@ export function sent(inputs: fc.Arbitrary<FuzzInput>): fc.Arbitrary<SentInput> {
   });
 }
 
-/** An input as code that gives its bytes again. */
+/** An input as code that produces its bytes. */
 export function describeInput({ caller, bytes, host, packets }: SentInput): string {
   const parts = bytes.toString("latin1").split(/((.)\2{99,})/s);
-  // Of three: what is between, a long run of one character, and that character.
+  // Groups of three: the text between, a long run of one character, and that character.
   const code = parts.flatMap((part, index) => {
     if (index % 3 === 1) return [`${quoted(part.charAt(0))}.repeat(${part.length})`];
     return index % 3 === 2 || part === "" ? [] : [quoted(part)];

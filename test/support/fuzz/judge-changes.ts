@@ -3,12 +3,12 @@ import { changesBetween, type StoredRows } from "./stored-rows.ts";
 import type { StrictResponse } from "./strict-responses.ts";
 
 const TABLES: Readonly<Record<string, string>> = { posts: "post", notes: "note", users: "user", tags: "tag" };
-/** Where the database remembers keys of requests. */
+/** The table of idempotency keys. */
 const KEPT_KEYS = /^idempotency/i;
-/** Links between records have no id: the row says what they are between. */
+/** Links between records have no id; the row names both records. */
 const LINKS = /^_/;
 
-/** What was changed that should not have been, in words. */
+/** Describes unauthorised changes. */
 export function wrongChanges(
   input: SentInput,
   responses: readonly StrictResponse[],
@@ -17,7 +17,7 @@ export function wrongChanges(
 ): string[] {
   const changed = changesBetween(before, after);
   const granted = responses.filter(isGranted);
-  // A request that garbage follows is carried out; of the hosts, node's own is the one that still answers it, too.
+  // A request followed by garbage is still carried out; of the hosts, only node's own also answers it.
   const isAnswerLost = !input.isWhole && input.host !== "node";
   if (granted.length === 0 && !isAnswerLost)
     return changed.map((place) => `${place} changed though nothing was granted`);
@@ -37,7 +37,7 @@ export function wrongChanges(
   ];
 }
 
-/** An import that meets what it cannot read says what it has stored until then. */
+/** An import that reaches unreadable input reports what it has stored so far. */
 function isGranted({ status, body }: StrictResponse): boolean {
   return status < 300 || countIn(parse(body)) > 0;
 }
@@ -58,7 +58,7 @@ function owns(caller: string, place: string, row: string | undefined): boolean {
   return owner === caller;
 }
 
-/** What was granted is done, and to the records that it was asked of. */
+/** Permitted changes were made, and only to the requested records. */
 function unaddressed(
   { bytes, isWhole, host }: SentInput,
   granted: readonly StrictResponse[],
@@ -95,7 +95,7 @@ function parse(body: Buffer): Record<string, unknown> | undefined {
   }
 }
 
-/** How many records an answer says it changed. */
+/** The number of changed records, according to the response. */
 function countIn(body: Record<string, unknown> | undefined): number {
   const details = (body?.details ?? {}) as Record<string, unknown>;
   const counts = [body?.count, body?.created, body?.updated, details.created, details.updated];

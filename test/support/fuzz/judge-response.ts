@@ -2,7 +2,7 @@ import type { HostName } from "../hosts.ts";
 import type { FuzzInput } from "./fuzz-input.ts";
 import type { StrictResponse } from "./strict-responses.ts";
 
-/** What errors may say of themselves, by status (docs/reference/errors.md). */
+/** What errors may contain, by status (docs/reference/errors.md). */
 const CODES: Readonly<Record<number, readonly string[]>> = {
   400: ["BAD_REQUEST", "VALIDATION_FAILED"],
   401: ["UNAUTHENTICATED"],
@@ -20,12 +20,12 @@ const CODES: Readonly<Record<number, readonly string[]>> = {
 };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** What is wrong with an answer, whatever was asked. */
+/** Finds what is wrong with a response, independent of the request. */
 export function problemsOf(response: StrictResponse, { isHead }: FuzzInput, host: HostName): string[] {
   const { status, headers } = response;
   if (status < 200 || status >= 500) return [`status ${status}`];
   const requestId = headers.get("x-request-id");
-  // Express and Hono answer what is not the API's themselves.
+  // Express and Hono answer requests outside the API themselves.
   if (requestId === undefined) return host === "node" || status < 400 ? [`${status} without X-Request-Id`] : [];
   const problems: string[] = [];
   const expect = (isSo: boolean, problem: string): void => void (isSo || problems.push(problem));

@@ -1,11 +1,11 @@
 import { type CallerName, TOKENS } from "./callers.ts";
 
-/** A request before it is bytes; text counts as one byte for each character. */
+/** A request before it is encoded; each character of text is one byte. */
 export interface Message {
   readonly caller: CallerName;
   readonly method: string;
   readonly target: string;
-  /** Besides Host, Connection, Authorization and, with a body, Content-Type and Content-Length. */
+  /** In addition to Host, Connection, Authorization and, with a body, Content-Type and Content-Length. */
   readonly headers?: readonly string[] | undefined;
   readonly body?: Buffer | undefined;
   /** @default application/json */

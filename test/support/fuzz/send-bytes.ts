@@ -3,27 +3,27 @@ import { connect } from "node:net";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { WaitsForClient } from "./watch-servers.ts";
 
-/** Milliseconds after which a server that has neither answered nor closed is taken to hang. */
+/** After this many milliseconds, a server that has neither answered nor closed counts as hanging. */
 const PATIENCE = 30_000;
 
 export interface SendOptions {
-  /** How many pieces the bytes arrive in. */
+  /** The number of pieces in which the bytes arrive. */
   readonly packets: number;
   /**
-   * Says when the server has nothing left to do but to wait for us. Then the connection is ended, for what the server cannot
-   * know the end of. @default only the server ends it
+   * Resolves when the server is idle and waits for the client. Then the connection is ended, for requests whose end the server
+   * cannot detect. @default only the server ends the connection
    */
   readonly waits?: WaitsForClient | undefined;
 }
 
-/** Sends bytes as they are; gives all that comes until the server closes the connection. */
+/** Sends bytes unchanged; returns everything that arrives until the server closes the connection. */
 export async function sendBytes(port: number, bytes: Buffer, { packets, waits }: SendOptions): Promise<Buffer> {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   const chunks: Buffer[] = [];
   let isClosed = false;
   const closed = new Promise<void>((resolve, reject) => {
     socket.on("data", (chunk: Buffer) => chunks.push(chunk));
-    // A server that has answered and closed resets whoever goes on sending; what it answered is what counts.
+    // A server that has answered and closed resets a client that still sends; its response counts.
     socket.on("error", () => {});
     socket.on("close", () => {
       isClosed = true;

@@ -1,13 +1,13 @@
 import type { FuzzDatabase } from "./databases.ts";
 
-/** All that is stored: by table and id, or by the whole row where there is no id. */
+/** All stored rows: by table and id, or by the complete row if there is no id. */
 export type StoredRows = ReadonlyMap<string, string>;
 
-/** A look at all tables past the framework, and a way back to how they were. */
+/** Reads all tables directly, and restores them. */
 export interface Snapshots {
   /** All rows now. */
   read(): Promise<StoredRows>;
-  /** Puts all rows back to what they were when this was made, unless they are. */
+  /** Restores all rows to their state at creation, if they differ. */
   restore(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ interface Table {
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** @param parentsFirst tables in an order in which rows can be put in */
+/** @param parentsFirst tables in an order in which rows can be inserted */
 export async function createSnapshots(database: FuzzDatabase, parentsFirst: readonly string[]): Promise<Snapshots> {
   const tables = await tablesOf(database);
   tables.sort((a, b) => rankIn(parentsFirst, a.name) - rankIn(parentsFirst, b.name));
@@ -77,7 +77,7 @@ function selectAll({ name, columns }: Table, database: FuzzDatabase): string {
   return `SELECT '${name} ' || ${id} AS "place", ${content} AS "content" FROM ${quoted(name)}`;
 }
 
-/** Places where something was added, taken away or changed. */
+/** Rows that were added, removed or changed. */
 export function changesBetween(before: StoredRows, after: StoredRows): string[] {
   const places = new Set([...before.keys(), ...after.keys()]);
   return [...places].filter((place) => before.get(place) !== after.get(place));

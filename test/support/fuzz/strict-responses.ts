@@ -1,4 +1,4 @@
-/** A response as RFC 9112 has it, to the letter. */
+/** A response that follows RFC 9112 strictly. */
 export interface StrictResponse {
   readonly status: number;
   /** Names in lower case. */
@@ -11,7 +11,7 @@ const HEADER_LINE =
   /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*((?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?)[ \t]*$/;
 const CHUNK_SIZE = /^[0-9a-f]+$/i;
 
-/** What is wrong with bytes that should be responses. */
+/** The reason why bytes are not valid responses. */
 export class NotHttpError extends Error {}
 
 function end(bytes: Buffer, mark: string, from: number): number {
@@ -21,9 +21,9 @@ function end(bytes: Buffer, mark: string, from: number): number {
 }
 
 /**
- * Everything a server has sent on a connection that it has closed, without interim answers.
+ * Parses everything a server has sent on a connection that it has closed, without interim responses.
  * @param isHead the only request was HEAD
- * @throws NotHttpError for the least thing that RFC 9112 does not allow
+ * @throws NotHttpError for anything that RFC 9112 does not allow
  */
 export function readStrictly(bytes: Buffer, isHead: boolean): StrictResponse[] {
   const responses: StrictResponse[] = [];
@@ -36,7 +36,7 @@ export function readStrictly(bytes: Buffer, isHead: boolean): StrictResponse[] {
     const headers = headersOf(lines);
     at = headEnd + 4;
     if (status < 200) continue;
-    // What is too long or no HTTP is refused before anybody knows that it was HEAD.
+    // A request that is too long or not HTTP is refused before its method is known.
     const isUnread = (status === 400 || status === 431) && at < bytes.length;
     const isBodyless = (isHead && !isUnread) || status === 204 || status === 304;
     const { body, after } = isBodyless ? { body: Buffer.alloc(0), after: at } : takeBody(bytes, at, headers);

@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 
-/** What became of the inputs of one class. */
+/** The results of one class of inputs. */
 interface ClassTally {
   readonly database: string;
   readonly inputs: string;
   tried: number;
   survived: number;
   bytes: number;
-  /** Answers by status; "none" where the server closed the connection without one. */
+  /** Responses by status; "none" if the server closed the connection without a response. */
   readonly statuses: Record<string, number>;
   readonly hosts: Record<string, number>;
 }

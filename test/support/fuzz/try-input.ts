@@ -8,7 +8,7 @@ import { readStrictly, type StrictResponse } from "./strict-responses.ts";
 import type { ClassCounter } from "./tally.ts";
 import type { FuzzWorld } from "./world.ts";
 
-/** Sends inputs to a world, one after the other, and throws for the first thing that is not as it must be. */
+/** Sends inputs to a world, one after the other, and throws for the first violation. */
 export async function createTrial(world: FuzzWorld, counter: ClassCounter) {
   const seeded = await world.snapshots.read();
 
@@ -44,7 +44,7 @@ export async function createTrial(world: FuzzWorld, counter: ClassCounter) {
   }
 }
 
-/** Bytes as text, with what is inside of cursors and escapes. */
+/** Bytes as text, together with the decoded contents of cursors and escapes. */
 function readable(bytes: Buffer): string {
   const text = bytes.toString("latin1");
   const inside = text.match(/[A-Za-z0-9_-]{16,}/g)?.map((word) => Buffer.from(word, "base64url").toString("latin1"));
@@ -53,7 +53,7 @@ function readable(bytes: Buffer): string {
 }
 
 async function problemsOfServer(world: FuzzWorld): Promise<string[]> {
-  // Whoever is cut off is told nothing; whoever is told 503 is noticed by that.
+  // A client that was cut off gets no message; a 503 is already a finding.
   const errors = world.takeErrors().filter((line) => !line.includes('"code":"UNAVAILABLE"'));
   const alive = await fetch(`http://127.0.0.1:${world.ports.node}/health/live`).then(
     (response) => response.text().then(() => response.status),

@@ -2,13 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Whether the server at the other end of a connection has read so many bytes and has nothing left to do but to wait for
- * more of them.
+ * Whether the server at the other end of a connection has read this many bytes and is idle, waiting for more.
  * @param port of the client's end
  */
 export type WaitsForClient = (port: number, bytes: number) => boolean;
 
-/** Knows what servers of this process are busy with. */
+/** Tracks what the servers of this process are working on. */
 export function watchServers(servers: readonly Server[]): WaitsForClient {
   const sockets = new Map<number, Socket>();
   const inFlight = new Set<IncomingMessage>();

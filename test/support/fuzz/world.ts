@@ -19,11 +19,11 @@ export interface FuzzWorld {
   readonly ports: Readonly<Record<HostName, number>>;
   readonly snapshots: Snapshots;
   readonly waits: WaitsForClient;
-  /** Resolves when the app works on nothing any more, also not for clients that have gone. */
+  /** Resolves when the app is idle, including work for clients that have disconnected. */
   idle(): Promise<void>;
-  /** What was logged as an error since it was asked last. */
+  /** Errors logged since the last call. */
   takeErrors(): string[];
-  /** What nobody may ever see. */
+  /** What no caller may ever see. */
   readonly secrets: readonly string[];
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function openWorld(open: () => Promise<FuzzDatabase>): Promise<Fuzz
     plugins: [
       jwtAuth({ secret: TOKEN_SECRET, ...TOKEN_CLAIMS }),
       idempotency({ encrypted: true }),
-      // Never used up: it is there for what it makes of addresses.
+      // Never exceeded: the plugin is present for its handling of addresses.
       rateLimit({ policies: [{ name: "all", limit: 1_000_000_000, window: 60, by: "address" }], trustedProxies: 1 }),
       echo,
       watch,
@@ -82,7 +82,7 @@ export async function openWorld(open: () => Promise<FuzzDatabase>): Promise<Fuzz
 
 type System = ReturnType<ReturnType<typeof keelson<typeof fuzzEntities>>["asSystem"]>;
 
-/** A user, posts and notes of each, one post archived and one deleted. */
+/** A user, and posts and notes of each user, one post archived and one deleted. */
 async function seed(system: System): Promise<void> {
   await system.tag.create({ id: "t1", name: "first" });
   await system.tag.create({ id: "t2", name: "second" });

@@ -9,11 +9,11 @@ import { openEntities, rawEndpoints } from "./raw-endpoints.ts";
 import { sabotage } from "./sabotage.ts";
 import { CALLERS, type Facts, USERS } from "./truth.ts";
 
-/** The second one is for reading only, and both bind values to their place. */
+/** The second key only decrypts, and both bind values to their place. */
 export const NEW_KEY = "a1".repeat(32);
 export const OLD_KEY = "b2".repeat(32);
 
-/** Where the app runs code of its users, which may throw whatever it had in hand. */
+/** Places where the app runs user code, which may throw the value it is handling. */
 export const SABOTAGE_POINTS = [
   ...HOOK_NAMES,
   "rule",
@@ -72,7 +72,7 @@ export function createProtectedApp(
   });
 }
 
-/** Production does not take cheap hashes. */
+/** Production refuses cheap hashes. */
 function withCostlyPasswords(entity: AnyEntity): AnyEntity {
   const fields = Object.entries(entity.fields).map(([name, field]) => [
     name,
@@ -83,22 +83,22 @@ function withCostlyPasswords(entity: AnyEntity): AnyEntity {
 
 export type ProtectedApp = ReturnType<typeof createProtectedApp>;
 
-/** The clients of the app by the names of entities, for code that goes through them all. */
+/** The app's clients by entity name, for code that iterates over them. */
 export function clientsOf(app: ProtectedApp, as: "system" | (typeof USERS)[number]) {
   const clients = as === "system" ? app.api.asSystem() : app.api.as(CALLERS[as] as { id: string });
   return clients as unknown as Readonly<Record<string, EntityClient<AnyEntity>>>;
 }
 
-/** A value with a canary for every field that is protected. */
+/** A value with a canary in every protected field. */
 export function canariesFor(canaries: Canaries, entity: AnyEntity, facts: Facts): Record<string, unknown> {
   return Object.fromEntries(protectedFields(entity).map((name) => [name, canaries.valueFor(entity, name, facts)]));
 }
 
-/** Which users may read the mentor's note of which others. */
+/** The users that may read another user's mentorNote. */
 export const MENTORS: Readonly<Record<string, string>> = { ann: "bob", bob: "root", root: "ann" };
 const VIEWERS: Readonly<Record<string, readonly string[]>> = { ann: ["bob"], bob: ["ann", "root"], root: [] };
 
-/** Three people who are each other's bosses and friends, and a note, a badge and a vault of each. */
+/** Creates three people who are each other's bosses and friends, and a note, a badge and a vault for each. */
 export async function seedProtected(app: ProtectedApp, canaries: Canaries): Promise<void> {
   const system = clientsOf(app, "system");
   const { person, note, vault, badge } = app.api.entities;

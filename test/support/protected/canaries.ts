@@ -1,7 +1,7 @@
 import type { AnyEntity } from "../../../src/index.ts";
 import { type CallerName, type Facts, mayRead, READERS, type Reader, type Readers } from "./truth.ts";
 
-/** A value that exists once in the world, and whose it is. */
+/** A unique value, and its owner. */
 export interface Canary {
   readonly text: string;
   readonly entity: string;
@@ -10,14 +10,14 @@ export interface Canary {
   readonly facts: Facts;
 }
 
-/** What canaries look like, whatever kind of field they sit in. */
+/** Matches canaries in every kind of field. */
 const FORMS = /cnry[a-z0-9]{12}|(?<![\w-])77\d{7}(?![\w-])|2077-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
-/** What is stored of protected fields: hashes, ciphertext. Nobody ever sees one. */
+/** Matches stored forms of protected fields: hashes and ciphertext. No caller may see them. */
 const STORED_FORMS = /\$(?:pbkdf2|scrypt)\$|(?<![\w.-])(?:new|old):[A-Za-z0-9+/]{38,}/;
 
 /**
- * Makes canaries and finds them again.
- * @param readers who may read the fields they sit in
+ * Creates canaries and finds them again.
+ * @param readers the callers that may read each field
  */
 export function createCanaries(readers: Readers = READERS) {
   const known = new Map<string, Canary>();
@@ -36,7 +36,7 @@ export function createCanaries(readers: Readers = READERS) {
     get all(): readonly Canary[] {
       return [...known.values()];
     },
-    /** A value that the field takes, with a canary in it. */
+    /** A valid value of the field that contains a canary. */
     valueFor(entity: AnyEntity, field: string, facts: Facts): unknown {
       const reader = readers[entity.name]?.[field];
       if (reader === undefined) throw new TypeError(`truth.ts does not say who may read ${entity.name}.${field}`);
@@ -44,7 +44,7 @@ export function createCanaries(readers: Readers = READERS) {
       known.set(text, { text, entity: entity.name, field, reader, facts });
       return value;
     },
-    /** What a text shows that this caller may not see, in words; with `null`, everything that anybody protects. */
+    /** Describes what a text shows that this caller may not see; with `null`, every protected value. */
     leaksIn(text: string, caller: CallerName | null): string[] {
       const leaks = find(text)
         .filter(({ reader, facts }) => caller === null || !mayRead(caller, reader, facts))
@@ -57,7 +57,7 @@ export function createCanaries(readers: Readers = READERS) {
 
 export type Canaries = ReturnType<typeof createCanaries>;
 
-/** Fields of an entity that have canaries: all that truth.ts speaks of. */
+/** Fields of an entity that have canaries: all fields in truth.ts. */
 export function protectedFields(entity: AnyEntity): string[] {
   return Object.keys(READERS[entity.name] ?? {});
 }

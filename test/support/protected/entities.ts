@@ -15,17 +15,17 @@ import {
 } from "../../../src/index.ts";
 import { sabotage } from "./sabotage.ts";
 
-// Every way to protect a field, alone and together, on entities that lead to each other in circles. Who may read what
-// is written down by hand in truth.ts; nothing there is computed from here.
+// Every way to protect a field, alone and combined, on entities that refer to each other in circles. truth.ts says which
+// caller may read what, written by hand; nothing there is derived from this file.
 
-/** Waits, and reads the entity whose fields it guards. */
+/** An async rule that reads the entity whose fields it guards. */
 const inHr = defineRule("inHr", async ({ user, driver }) => {
   sabotage.reach("rule");
   return user !== null && (await driver.findOne("person", { id: user.id }))?.department === "hr";
 });
-/** Waits, and looks at the record: no condition can stand in for it. */
+/** An async rule that reads the record, so it cannot be turned into a condition. */
 const mentors = defineRule("mentors", async ({ user, record }) => user !== null && record?.mentor === user.id);
-/** A condition that reaches beyond the record. */
+/** A condition on related records. */
 const isViewer = defineRule("isViewer", ({ user }) => user !== null && { viewers: { id: user.id } });
 
 export const person = entity("person", {
@@ -71,7 +71,7 @@ export const note = entity("note", {
   .ownedBy("author")
   .rules({ read: ["everyone"], create: ["authenticated"], update: ["ownerOrAdmin"], delete: ["ownerOrAdmin"] });
 
-/** Nobody but an administrator sees such a record at all. */
+/** Only an administrator sees that such a record exists. */
 export const vault = entity("vault", {
   label: string,
   content: text.encrypted({ searchable: true }),

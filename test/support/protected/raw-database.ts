@@ -5,15 +5,15 @@ import pg from "pg";
 import { type Driver, embedded, postgres } from "../../../src/index.ts";
 import { freshPostgres, freshSqliteFile } from "../databases.ts";
 
-/** A database of its own, and a way to it past the framework. */
+/** A database for one test, with direct access to it. */
 export interface RawDatabase {
-  /** Makes a driver for it; each call makes another one. */
+  /** Creates a driver for it; each call creates a new one. */
   driver(): Driver;
-  /** What the connection string holds that nobody must see. */
+  /** The secret part of the connection string. */
   readonly password: string;
   /** Runs a statement and returns its rows. */
   query(sql: string): Promise<Record<string, unknown>[]>;
-  /** Everything that is stored, as text: all rows of all tables, and the files themselves where there are any. */
+  /** Everything stored, as text: all rows of all tables, and the database files if there are any. */
   dump(): Promise<string>;
   drop(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Row } from "../../../src/index.ts";
 import { badge, note, person } from "./entities.ts";
 import { sabotage } from "./sabotage.ts";
 
-/** An object that knows how it wants to be written. */
+/** An object with its own `toJSON`. */
 class Report {
   readonly #rows: readonly Row[];
   constructor(rows: readonly Row[]) {
@@ -15,11 +15,11 @@ class Report {
   }
 }
 
-/** Records that everybody may read. Of others, fields are masked too, but who may read them is for the code to say. */
+/** Records that all callers may read. For other entities, fields are masked too, but the handler decides who may call it. */
 export const openEntities = [person, note, badge] as const;
 const names = openEntities.map(({ name }) => name);
 
-/** Endpoints that return whatever they find, as it is, in all the shapes that there are. */
+/** Endpoints that return what they find, unchanged, in every possible shape. */
 export const rawEndpoints: Readonly<Record<string, RouteHandler>> = {
   find: async ({ scope }) => {
     sabotage.reach("endpoint");
@@ -70,7 +70,7 @@ export const rawEndpoints: Readonly<Record<string, RouteHandler>> = {
       ),
     ),
   service: async ({ scope }) => scope.services.resolve<{ all(): Promise<unknown> }>("records").all(),
-  // Records that code writes down by itself show no column that is hidden from everybody.
+  // Records that code serialises itself must not contain columns that are hidden from all callers.
   text: async ({ scope }) => {
     const rows = (await scope.driver.findMany("badge")).map(({ serial, ...rest }) => rest);
     return { text: JSON.stringify(rows), keys: rows.map(Object.keys) };

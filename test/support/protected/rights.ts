@@ -1,9 +1,9 @@
 import type { CallerName } from "./truth.ts";
 
-// What may be asked about protected fields, written by hand: f = filtered on, s = sorted by, r =
-// selected. A field that only some records show can be filtered on, together with what decides, and not sorted by; one
-// that code decides record by record can only be read. No encrypted field is sorted by; without a blind index it cannot
-// be filtered on either.
+// What a query may use of the protected fields, written by hand: f = filter, s = sort, r = select. A field that only some
+// records show can be filtered on, together with the condition that decides, but not sorted by; a field that code decides
+// per record can only be read. Encrypted fields cannot be sorted by; without a blind index they cannot be filtered on
+// either.
 
 type Rights = Readonly<Record<CallerName, string>>;
 

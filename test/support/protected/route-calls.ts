@@ -4,14 +4,14 @@ import { canariesFor, clientsOf, MENTORS, type ProtectedApp } from "./app.ts";
 import { type Canaries, protectedFields } from "./canaries.ts";
 import { CALLERS, type CallerName, type Facts, USERS } from "./truth.ts";
 
-/** A request to be made as somebody. */
+/** A request to send as a given caller. */
 export interface RouteCall {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
 }
 
-/** What calls are made of. */
+/** What requests are built from. */
 export interface World {
   readonly app: ProtectedApp;
   readonly canaries: Canaries;
@@ -20,7 +20,7 @@ export interface World {
 
 type Recipe = (route: RouteListing, world: World) => AsyncIterable<RouteCall> | Iterable<RouteCall>;
 
-/** How to call what a route does. A route without a recipe is one that nobody looks behind. */
+/** How to call a route. A route without a recipe is not tested for leaks. */
 const RECIPES: Readonly<Record<string, Recipe>> = {
   "crud list": listCalls,
   "crud read": readCalls,
@@ -42,7 +42,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   ),
 };
 
-/** Every way to call a route; undefined when nobody knows any. */
+/** Every way to call a route; undefined when there is no recipe. */
 export function callsOf(route: RouteListing, world: World): ReturnType<Recipe> | undefined {
   return RECIPES[`${route.plugin} ${route.action}`]?.(route, world);
 }
@@ -55,7 +55,7 @@ function entityOf({ entity }: RouteListing, { app }: World): AnyEntity {
   return (app.api.entities as Readonly<Record<string, AnyEntity>>)[String(entity)] as AnyEntity;
 }
 
-/** All paths along relations, up to a depth. */
+/** All relation paths up to a depth. */
 export function includePaths(app: ProtectedApp, entity: AnyEntity, depth: number): string[] {
   return Object.keys(entity.relations).flatMap((name) => {
     const further = depth === 1 ? [] : includePaths(app, targetOf(app, entity, name), depth - 1);
@@ -93,7 +93,7 @@ function* listCalls(route: RouteListing, world: World): Iterable<RouteCall> {
   }
 }
 
-/** Whatever can be computed of a field, and conditions on it in every form. */
+/** Every aggregate of a field, and conditions on it in every form. */
 function* aggregateCalls(route: RouteListing, world: World): Iterable<RouteCall> {
   const entity = entityOf(route, world);
   const get = (query: string): RouteCall => ({ method: "GET", path: `${route.path}?${query}` });
@@ -146,7 +146,7 @@ function* readCalls(route: RouteListing, world: World): Iterable<RouteCall> {
   for (const name of Object.keys(entity.columns)) yield { method: "GET", path: `${at(String(caller))}?select=${name}` };
 }
 
-/** What a new record is made of, and what will decide about it. */
+/** The values of a new record, including those that its rules depend on. */
 async function newRecord(
   entity: AnyEntity,
   { app, canaries, caller }: World,
@@ -183,7 +183,7 @@ function wrongValues(entity: AnyEntity, field: string, { canaries }: World, fact
   return [`${fresh()}\u0000`, `${fresh()}${"é".repeat(600)}`, { set: fresh() }, [fresh()], fresh(), deep, null];
 }
 
-/** Bodies that something is wrong with. */
+/** Invalid bodies. */
 function* wrongBodies(entity: AnyEntity, world: World, facts: Facts, base: object): Iterable<unknown> {
   const turn = Object.keys(CALLERS).indexOf(world.caller);
   for (const [index, field] of protectedFields(entity).entries())
@@ -201,7 +201,7 @@ async function* createCalls(route: RouteListing, world: World): AsyncIterable<Ro
   yield { method, path, body: (await newRecord(entity, world)).data };
   yield { method, path: `${path}?include=${include}`, body: (await newRecord(entity, world)).data };
   const { data, facts } = await newRecord(entity, world);
-  // A name that the caller may not write refuses the body, whatever else is in it.
+  // A field that the caller may not write makes the whole body invalid.
   const base = Object.fromEntries(Object.entries(data).filter(([name]) => entity.fields[name]?.writable === undefined));
   yield { method, path, body: base };
   for (const body of wrongBodies(entity, world, facts, base)) yield { method, path, body };
@@ -218,7 +218,7 @@ async function* updateCalls(route: RouteListing, world: World): AsyncIterable<Ro
     yield { method, path, body: { [name]: world.canaries.valueFor(entity, name, facts) } };
   yield { method, path: `${path}?include=${include}`, body: canariesFor(world.canaries, entity, facts) };
   for (const body of wrongBodies(entity, world, facts, {})) yield { method, path, body };
-  // Somebody's own account is the one they may change.
+  // A user may change only their own account.
   if (entity.name !== "person" || world.caller === "anonymous") return;
   const own = route.path.replace(":id", world.caller);
   yield { method, path: `${own}?include=${include}`, body: { name: `${world.caller} anew` } };

@@ -1,14 +1,14 @@
 let armed: { readonly point: string; readonly error: unknown } | undefined;
 let thrown = 0;
 
-/** Places of the fixture app that can be made to fail, one at a time. */
+/** Places in the fixture app that can be made to fail, one at a time. */
 export const sabotage = {
-  /** Makes a place throw from now on; without arguments none does. */
+  /** Makes a place throw from now on; without arguments, disarms all places. */
   arm(point?: string, error?: unknown): void {
     armed = point === undefined ? undefined : { point, error };
     thrown = 0;
   },
-  /** Throws when this place is armed; otherwise true, so that it can stand in a condition. */
+  /** Throws if this place is armed; otherwise returns true, so that it can be used in a condition. */
   reach(point: string): true {
     if (armed?.point !== point) return true;
     thrown++;

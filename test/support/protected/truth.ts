@@ -1,8 +1,8 @@
 import type { User } from "../../../src/index.ts";
 
-// Who may read what, written by hand from the documents.
+// Which caller may read what, derived by hand from the documentation.
 
-/** Whoever a field is for. "everyone": of records they may read at all. */
+/** The callers that may read a field. "everyone": on each record that they may read at all. */
 export type Reader = "nobody" | "everyone" | "admin" | "owner" | "ownerOrAdmin" | "hr" | "mentor" | "viewer";
 
 /** The same for each protected field of each entity. */
@@ -28,7 +28,7 @@ export const READERS: Readers = {
     nobodysNote: "nobody",
   },
   note: { token: "nobody", secret: "everyone", memo: "owner", shared: "viewer" },
-  // The whole record is an administrator's.
+  // Only an administrator may read the record.
   vault: { label: "admin", content: "admin" },
   badge: { pin: "nobody", serial: "admin" },
 };
@@ -42,10 +42,10 @@ export const CALLERS: Readonly<Record<CallerName, User | null>> = {
   root: { id: "root", role: "admin" },
 };
 
-/** Those of them who are somebody. */
+/** The authenticated callers. */
 export const USERS = ["ann", "bob", "root"] as const;
 
-/** What decides about a record besides its fields. */
+/** What the rules use besides the record's fields. */
 export interface Facts {
   readonly owner?: string | undefined;
   readonly mentor?: string | undefined;

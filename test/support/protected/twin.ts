@@ -2,8 +2,8 @@ import type { ColumnDefinition, FieldDefinition } from "../../../src/entity/inde
 import type { AnyEntity } from "../../../src/index.ts";
 
 /**
- * An entity without some of its fields: what it would be had nobody thought of them. Whoever may not know of a field must
- * get the same answers from both.
+ * An entity without some of its fields, as if they did not exist. A caller that may not know about a field must get the
+ * same responses from both.
  */
 export function withoutFields(entity: AnyEntity, names: ReadonlySet<string>): AnyEntity {
   const columns = Object.entries(entity.columns).filter(

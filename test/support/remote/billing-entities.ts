@@ -2,7 +2,7 @@ import { belongsTo, entity, string } from "../../../src/index.ts";
 
 export const plan = entity("plan", { name: string }).rules({ read: ["everyone"] });
 
-/** Records of a service: it serves them, and whoever joins them describes them with the same words. */
+/** Records of a service: the service serves them, and apps that join them use the same definitions. */
 export const subscription = entity("subscription", { status: string, plan: belongsTo(() => plan) }).rules({
   read: ["everyone"],
 });

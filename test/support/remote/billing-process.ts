@@ -2,24 +2,24 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { childProgram } from "../child-program.ts";
 
-/** How the process answers from now on. */
+/** How the process responds from now on. */
 export interface ToBilling {
   readonly mood: "answers" | "fails" | "hangs";
 }
 
-/** Where it is, or what it was asked since it was asked last. */
+/** Its address, or the requests since the last report. */
 export type FromBilling = { readonly baseUrl: string } | { readonly targets: string[] };
 
 /** Another process with an app whose records are joined. */
 export interface BillingProcess {
   readonly baseUrl: string;
-  /** Changes how it answers. */
+  /** Changes how it responds. */
   setMood(mood: ToBilling["mood"]): Promise<void>;
-  /** The ids of each request since the last change or look. */
+  /** The ids of each request since the last change or report. */
   asked(): Promise<string[][]>;
   /** Path and query of these requests. */
   targets(): Promise<string[]>;
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>;
 }
 

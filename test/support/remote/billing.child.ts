@@ -1,5 +1,5 @@
-// A process with an app whose records other apps join: subscriptions s0 to s299 of the plans p0 and p1. Its parent says how
-// it answers, and is told what it was asked.
+// A process with an app whose records other apps join: subscriptions s0 to s299 of the plans p0 and p1. Its parent controls
+// its responses, and receives its requests.
 import { serve } from "../../../src/adapters/node/index.ts";
 import { keelson, memoryDriver, noopLogger } from "../../../src/index.ts";
 import { plan, subscription } from "./billing-entities.ts";

@@ -36,7 +36,7 @@ export interface ShopOptions {
   readonly remoteJoins?: RemoteJoinsOptions;
 }
 
-/** An app in this process whose customers have records in another one. */
+/** An app in this process whose customers are joined with records of another app. */
 export async function startShop({ services, customers, remoteJoins }: ShopOptions) {
   const lines: string[] = [];
   const line = (message: string, fields?: object): void => void lines.push(`${message} ${JSON.stringify(fields)}`);

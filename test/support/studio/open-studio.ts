@@ -9,7 +9,7 @@ export interface SentRequest {
   readonly method: string;
   readonly path: string;
   readonly authorization: string | undefined;
-  /** Whether it asks for a file of the page rather than for data. */
+  /** Whether it requests a file of the page rather than data. */
   readonly isAsset: boolean;
 }
 
@@ -19,11 +19,11 @@ export interface OpenStudio {
   readonly url: string;
   /** Requests of all pages so far. */
   readonly sent: SentRequest[];
-  /** The page at a place, for the caller with this token; a visitor without one. */
+  /** Opens a page as the caller with this token; without one, as a visitor. */
   open(place: string, token?: string): Promise<Page>;
 }
 
-/** A shop on a port of its own, and a browser, for the tests of a file. */
+/** Starts a shop on a free port, and a browser, for the tests of a file. */
 export function openStudio(): OpenStudio {
   const browser = testBrowser();
   const sent: SentRequest[] = [];
@@ -59,7 +59,7 @@ export function openStudio(): OpenStudio {
   };
 }
 
-/** Goes to another place within the page, which then asks for nothing more and says of nothing that it is loading. */
+/** Navigates within the page, and waits until it is idle and shows no loading indicator. */
 export async function goTo(page: Page, place: string): Promise<void> {
   await page.evaluate((hash) => location.assign(hash), place);
   const loading = page.locator(".loading, [aria-busy=true]");
@@ -70,10 +70,10 @@ export async function goTo(page: Page, place: string): Promise<void> {
   await untilQuiet(page);
 }
 
-/** The first cells of a list, which name its records. */
+/** The first cells of a list, which show the records' names. */
 export const titles = (page: Page): Promise<string[]> => page.locator("table.records .row-link").allTextContents();
 
-/** Waits for a message that something was done. */
+/** Waits for a success message. */
 export async function told(page: Page, message: string | RegExp): Promise<void> {
   await page.locator(".toast.shown", { hasText: message }).waitFor();
 }

@@ -101,7 +101,7 @@ const product = entity("product", {
 /** Records that no caller but the system may see. */
 const vault = entity("vault", { code: string }).rules({ read: [] });
 
-/** Canaries: what a caller without a name may never see, in a field each. */
+/** Canaries: values that an anonymous caller may never see, one per field. */
 export const CANARIES = [
   "canary-phone",
   "991199.11",
@@ -134,10 +134,10 @@ export const people = new Map([
 const entities = [maker, tag, product, vault] as const;
 const OLD_KEY = "5a".repeat(32);
 
-/** A shop with something of everything that the studio shows. The token of a caller is their name. */
+/** A shop with an example of everything that the studio shows. A caller's token is their name. */
 export async function createShop(options: StudioOptions = {}, { production = false } = {}) {
   const driver = memoryDriver();
-  // The first secrets are from before the shop had another key.
+  // The first secrets were encrypted with an earlier key.
   const before = keelson({
     entities,
     driver,

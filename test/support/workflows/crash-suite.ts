@@ -3,31 +3,31 @@ import type { SharedDatabase } from "./order-databases.ts";
 import { type OrderProcess, type RunOrder, startOrderProcess } from "./order-process.ts";
 import { type OrderTraces, orderTraces, wrongWith } from "./order-traces.ts";
 
-/** What the suite is run on. */
+/** The databases of the suite. */
 export interface CrashTarget {
   readonly engine: "journal" | "dbos";
-  /** An empty database, and what a process of the app connects to. */
+  /** An empty database, and its address for the app's processes. */
   open(): Promise<SharedDatabase>;
-  /** Whether several transactions may stand open at the same time. */
+  /** Whether several transactions may be open at the same time. */
   readonly concurrentTransactions: boolean;
 }
 
 type Ending = "completed" | "compensated";
 
-/** Where a process dies, and how the run then ends. In the order of the run's own path. */
+/** The point at which a process dies, and the run's expected end. In the order of the run's path. */
 const PLAIN: readonly (readonly [place: string, ending: Ending])[] = [
   ["execute charge: before-start", "completed"],
-  // Nobody knows whether it has happened, and it must not happen twice.
+  // It is unknown whether the call took effect, and it must not run twice.
   ["execute charge: started", "compensated"],
   ["execute charge: inside", "compensated"],
   ["execute charge: after-effect", "compensated"],
   ["execute charge: after-commit", "completed"],
   ["execute charge: between", "completed"],
-  // It has said that it may be repeated.
+  // The step declares that it may be repeated.
   ["execute notify: started", "completed"],
   ["execute notify: inside", "completed"],
   ["execute notify: after-effect", "completed"],
-  // What is known and what is stored are one.
+  // The result and the journal are stored together.
   ["execute create: before-start", "completed"],
   ["execute create: started", "completed"],
   ["execute create: after-commit", "completed"],
@@ -44,7 +44,7 @@ const HOLDING: typeof PLAIN = [
   ["execute create: inside", "completed"],
   ["execute count: after-effect", "completed"],
 ];
-/** The last step fails, and the process dies while what was done is taken back. */
+/** The last step fails, and the process dies during compensation. */
 const COMPENSATIONS: readonly string[] = ["remove", "notify", "count", "charge", "create"].flatMap((step) =>
   ["before-start", "started", "after-commit", "between"].map((point) => `compensate ${step}: ${point}`),
 );
@@ -61,11 +61,11 @@ interface Case extends RunOrder {
 const toCase = ([at, ending]: (typeof PLAIN)[number]): Case => ({ runId: at.replaceAll(/[ :]+/g, "-"), at, ending });
 const toFailing = (at: string): Case => ({ ...toCase([at, "compensated"]), fail: "ship" });
 
-/** Processes die at each point that a run has, and others go on. */
+/** Processes die at each point of a run, and others continue it. */
 export function describeCrashes(name: string, { engine, open, concurrentTransactions }: CrashTarget): void {
   const free = [...PLAIN.map(toCase), ...[...COMPENSATIONS, ...OUTSIDE].map(toFailing)];
   const holding = [...HOLDING.map(toCase), ...HOLDING_COMPENSATIONS.map(toFailing)];
-  // One process dies in many runs at once; with one writer, only one of them can have a transaction open.
+  // One process dies in many runs at once; a database with a single writer allows only one of them an open transaction.
   const [first = [], ...others] = concurrentTransactions ? [holding] : holding.map((one) => [one]);
   const deaths: readonly (readonly Case[])[] = [[...free, ...first], ...others];
 
@@ -81,7 +81,7 @@ export function describeCrashes(name: string, { engine, open, concurrentTransact
         const push = generation === 0 ? "auto" : "off";
         process = await startOrderProcess({ ...base, push, aheadMs: generation * 3_600_000 });
         if (generation > 0) await process.settled();
-        // Those that hold a transaction come last: whoever comes after them waits.
+        // Points inside a transaction come last, because later ones would wait for it.
         if (cases.length > 0) await process.stopAt(cases.filter((one) => !holding.includes(one)));
         if (cases.length > 0) await process.stopAt(cases.filter((one) => holding.includes(one)));
         if (cases.length > 0) await process.kill();
@@ -93,7 +93,7 @@ export function describeCrashes(name: string, { engine, open, concurrentTransact
       await database?.drop();
     });
 
-    it.each([...free, ...holding].map((one) => [one.at, one] as const))("leaves nothing half done at %s", (_, one) => {
+    it.each([...free, ...holding].map((one) => [one.at, one] as const))("leaves no step half done at %s", (_, one) => {
       const found = traces.get(one.runId) as OrderTraces;
       expect(found).toBeDefined();
       expect({ status: found.status, wrong: wrongWith(found) }).toEqual({ status: one.ending, wrong: [] });

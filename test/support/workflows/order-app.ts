@@ -17,8 +17,8 @@ import {
 } from "../../../src/index.ts";
 import type { Clock } from "../../../src/kernel/index.ts";
 
-// An order that leaves traces: entity steps change records, the others write down each of their calls, and have an effect
-// that happens once per idempotency key, as with a service that knows such keys.
+// A workflow with observable steps: entity steps change records; the others record each call, and have an external effect
+// once per idempotency key, like a service that supports such keys.
 
 const item = entity("item", { runId: string });
 const counter = entity("counter", { value: int });
@@ -27,18 +27,18 @@ const call = entity("call", { runId: string, step: string, phase: string, key: s
 const effect = entity("effect", { runId: string, step: string, phase: string });
 const ENTITIES = [item, counter, marker, call, effect] as const;
 
-/** What an order is started with. */
+/** The input of an order. */
 export interface OrderInput {
-  /** The step that fails. @default none does */
+  /** The step that fails. @default no step */
   readonly fail?: string | undefined;
 }
 
-/** Places within the code of steps, besides those that the engine names. */
+/** Points inside a step's code, in addition to the engine's points. */
 export type Inside = (phase: "execute" | "compensate", step: string, runId: string) => Promise<void>;
 
 type Context = StepContext<OrderInput>;
 
-/** Steps that store nothing but what happened. */
+/** Steps that store only their traces. */
 function traced(name: string, inside: Inside) {
   const leave =
     (phase: "execute" | "compensate") =>
@@ -86,11 +86,11 @@ function orderSteps(inside: Inside) {
   ];
 }
 
-/** What an app of orders is made of. */
+/** The parts of an order app. */
 export interface OrderApp {
   readonly api: Keelson<typeof ENTITIES>;
   readonly order: WorkflowDefinition;
-  /** Makes the records that a run works on. */
+  /** Creates the records that a run works on. */
   prepare(runId: string): Promise<void>;
 }
 

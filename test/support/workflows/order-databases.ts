@@ -3,11 +3,11 @@ import pg from "pg";
 import { type Driver, embedded, postgres } from "../../../src/index.ts";
 import { freshPostgres, freshSqliteFile } from "../databases.ts";
 
-/** A database that several processes share, and a way to ask it past the framework. */
+/** A database shared by several processes, with direct queries. */
 export interface SharedDatabase {
   /** A file, or a connection string. */
   readonly address: string;
-  /** Makes a driver for it; each call makes another one. */
+  /** Creates a driver for it; each call creates a new one. */
   driver(): Driver;
   query(sql: string): Promise<Record<string, unknown>[]>;
   drop(): Promise<void>;
@@ -49,7 +49,7 @@ export async function openPostgres(): Promise<SharedDatabase> {
   };
 }
 
-/** For `describe.each`: SQLite and PostgreSQL, each with a way to open an empty one. */
+/** For `describe.each`: SQLite and PostgreSQL, each with a function that opens an empty database. */
 export const SHARED_DATABASES: readonly (readonly [string, () => Promise<SharedDatabase>])[] = [
   ["SQLite", openSqlite],
   ["PostgreSQL", openPostgres],

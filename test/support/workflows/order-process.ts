@@ -3,19 +3,19 @@ import { once } from "node:events";
 import type { JournalOptions } from "../../../src/plugins/workflows/index.ts";
 import { childProgram } from "../child-program.ts";
 
-/** What a process is made of. */
+/** The options of a process. */
 export interface ChildOptions extends Pick<JournalOptions, "leaseMs" | "recoveryMs" | "concurrency" | "maxRecoveries"> {
   /** A file, or a connection string. */
   readonly database: string;
   readonly engine: "journal" | "dbos";
-  /** Milliseconds that its clock is ahead of the others: leases of those that died are over at once. */
+  /** Milliseconds that its clock is ahead of the others, so that the leases of dead processes have expired. */
   readonly aheadMs: number;
   readonly push: "auto" | "off";
-  /** Freezes at its n-th point, whoever reaches it. */
+  /** Freezes at its n-th point, in any run. */
   readonly points?: number | undefined;
 }
 
-/** A run to begin, and where it stops, such as "execute charge: inside". */
+/** A run to start, and where it stops, such as "execute charge: inside". */
 export interface RunOrder {
   readonly runId: string;
   readonly fail?: string | undefined;
@@ -37,17 +37,17 @@ export interface FromChild {
   readonly frozen?: true;
 }
 
-/** A process of the app of orders, seen from outside. */
+/** A process of the order app, as its parent sees it. */
 export interface OrderProcess {
   readonly process: ChildProcess;
   send(message: ToChild): void;
-  /** The next message, or one that came already, that fits. Rejects when the process ends before. */
+  /** The next matching message, or one that has already arrived. Rejects when the process ends before. */
   told(fits: (message: FromChild) => boolean): Promise<FromChild>;
-  /** Begins runs and waits until each that stops somewhere has got there. */
+  /** Starts runs and waits until each run with a stop has reached it. */
   stopAt(runs: readonly RunOrder[]): Promise<void>;
-  /** Waits until no run is unfinished, whoever has it. */
+  /** Waits until no run is unfinished, in any process. */
   settled(): Promise<void>;
-  /** SIGKILL; waits until it is gone. */
+  /** Sends SIGKILL; waits until the process has ended. */
   kill(): Promise<void>;
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function startOrderProcess(options: ChildOptions): Promise<OrderPro
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const gone = once(child, "exit");
-  child.on("error", () => {}); // one that is gone takes no messages; whoever waits for its answer hears of that
+  child.on("error", () => {}); // a process that has ended takes no messages; the caller that waits for the response gets the error
   const seen: FromChild[] = [];
   const listeners = new Set<() => void>();
   child.on("message", (message: FromChild) => {

@@ -1,19 +1,19 @@
 import type { SharedDatabase } from "./order-databases.ts";
 
-/** What a run has left in the database, read past the framework. */
+/** A run's traces in the database, read directly. */
 export interface OrderTraces {
   readonly status: string;
   /** Records that "create" made. */
   readonly items: number;
-  /** What "count" has added. */
+  /** The total that "count" added. */
   readonly counted: number;
-  /** Whether "remove" has taken its record away. */
+  /** Whether "remove" has deleted its record. */
   readonly isRemoved: boolean;
   /** How often the code of each step ran, such as `{ "execute charge": 1 }`. */
   readonly calls: Readonly<Record<string, number>>;
-  /** Effects outside, at most one per idempotency key. */
+  /** External effects, at most one per idempotency key. */
   readonly effects: readonly string[];
-  /** Keys that the code of a step was given; one per step and phase. */
+  /** Keys passed to the code of steps; one per step and phase. */
   readonly keys: number;
   /** Processes that ran its steps. */
   readonly processes: number;
@@ -52,7 +52,7 @@ export async function orderTraces({ query }: Pick<SharedDatabase, "query">): Pro
   );
 }
 
-/** What is wrong with a run that has ended; nothing, when all of it happened once, or all of it was taken back. */
+/** What is wrong with a finished run; empty if everything happened once, or everything was compensated. */
 export function wrongWith({ status, items, counted, isRemoved, calls, effects, keys }: OrderTraces): string[] {
   const wrong: string[] = [];
   const expect = (holds: boolean, what: string): void => void (holds || wrong.push(what));
@@ -62,7 +62,7 @@ export function wrongWith({ status, items, counted, isRemoved, calls, effects, k
   expect(counted === done, `"count" counted ${counted} times`);
   expect(isRemoved === (done === 1), `"remove" has ${isRemoved ? "" : "not "}removed`);
   expect(keys === Object.keys(calls).length, "a step was given several keys");
-  // Only what says that it may be repeated is: a step that is idempotent, and compensations.
+  // Only steps that allow it are repeated: idempotent steps, and compensations.
   for (const step of ["charge", "ship"]) expect((calls[`execute ${step}`] ?? 0) <= 1, `"${step}" ran more than once`);
   for (const step of ["charge", "notify", "ship"]) {
     const isDone = effects.includes(`execute ${step}`);

@@ -1,5 +1,5 @@
-// A process with the app of orders, which dies in the tests. Its parent says what it runs and where it stops; it says where it
-// is, waits there for ever, and is killed. What it is made of stands in its argument, see `ChildOptions`.
+// A process with the order app, which dies in the tests. Its parent says what to run and where to stop; the process reports
+// when it is there, waits forever, and is killed. Its argument is described by `ChildOptions`.
 import { embedded, journalEngine, postgres, runWorkflow, type WorkflowEngine } from "../../../src/index.ts";
 import { dbosEngine } from "../../../src/plugins/workflows/dbos/index.ts";
 import { orderApp } from "./order-app.ts";
@@ -8,7 +8,7 @@ import type { ChildOptions, FromChild, ToChild } from "./order-process.ts";
 const { database, engine, aheadMs, push, points, ...journal } = JSON.parse(process.argv[2] as string) as ChildOptions;
 const tell = (message: FromChild): void => void process.send?.(message);
 
-/** Where runs stop, and how they go on. */
+/** Where runs stop, and how they continue. */
 const stops = new Map<string, string>();
 const waiting = new Map<string, () => void>();
 let left = points ?? Number.POSITIVE_INFINITY;
@@ -48,7 +48,7 @@ async function run(runId: string, fail: string | undefined): Promise<void> {
   tell({ ended: runId, status });
 }
 
-/** When nothing is left to do. */
+/** Resolves when no work is left. */
 async function settle(): Promise<void> {
   const isOpen = { status: { in: ["pending", "running", "compensating"] } };
   for (;;) {

@@ -1,4 +1,4 @@
-/** Whole numbers from 0 and below a bound, the same ones for the same seed (mulberry32). */
+/** Whole numbers from 0 up to, but not including, a bound; the same ones for the same seed (mulberry32). */
 export function randomNumbers(seed: number): (bound: number) => number {
   let state = seed >>> 0;
   return (bound) => {

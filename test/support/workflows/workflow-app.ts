@@ -9,7 +9,7 @@ import {
 import type { WorkflowsOptions } from "../../../src/plugins/workflows/index.ts";
 import { createTestApp, type TestApp } from "../../../src/testing/index.ts";
 
-/** What an app with workflows is made of. */
+/** The parts of an app with workflows. */
 export interface WorkflowAppParts extends Partial<Pick<KeelsonConfig, "clock" | "encryption" | "limits" | "logger">> {
   readonly driver: Driver;
   readonly entities: readonly EntityLike[];
@@ -20,7 +20,7 @@ export interface WorkflowAppParts extends Partial<Pick<KeelsonConfig, "clock" | 
   readonly userOf?: WorkflowsOptions["userOf"];
 }
 
-/** An app in this process with a journal, started. */
+/** A started app in this process, with a journal. */
 export async function workflowApp({
   workflows: known = [],
   journal = true,

@@ -25,11 +25,11 @@ import { outputPaths } from "../output-paths.ts";
 import { unicodeIdentity } from "../unicode-identity.ts";
 import { changed, type DeliberateHole, replaced } from "./deliberate-hole.ts";
 
-// Holes of definitions: a rule, a modifier or an action that somebody wrote without thinking.
+// Defects in definitions: a careless rule, modifier or action.
 
 const readingActions = { count: countAction, export: exportAction, exists: existsAction };
 
-/** As it was before anybody thought of its fields. */
+/** The entity before its fields were protected. */
 const note = entity("note", {
   title: string,
   token: string,
@@ -65,7 +65,7 @@ const accountWith = (fields: object, actions: object = {}) =>
     .rules(accountRules)
     .actions({ ...accountActions, ...actions });
 
-/** The body as it came, into the database. */
+/** Writes the request body to the database unchecked. */
 const spreading = action("import").handler(({ input, unsafeDriver }) => {
   const now = new Date();
   const [given = {}] = [input].flat() as object[];

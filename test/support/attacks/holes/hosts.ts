@@ -12,18 +12,18 @@ import { pageSizes } from "../page-sizes.ts";
 import { sharedAnswers } from "../shared-answers.ts";
 import { changed, type DeliberateHole } from "./deliberate-hole.ts";
 
-// Holes around the app: in front of it, below it, and in how it was configured.
+// Defects around the app: in front of it, below it, and in its configuration.
 
 type Handle = (request: KernelRequest) => Promise<KernelResponse>;
 
-/** The app, with something in front of it that may change a request, or answer it. */
+/** The app behind a layer that may change a request, or answer it. */
 const inFront =
   (before: (request: KernelRequest, handle: Handle) => Promise<KernelResponse>) => (api: ServableApp) => ({
     ...api,
     handle: (request: KernelRequest) => before(request, (passed) => api.handle(passed)),
   });
 
-/** A request of which some things are said by something else, as a request of node:http cannot be copied. */
+/** A request with some properties overridden, because a node:http request cannot be copied. */
 function saying(request: KernelRequest, change: Partial<KernelRequest>): KernelRequest {
   return new Proxy(request, {
     get(_, name) {
@@ -113,7 +113,7 @@ export const HOST_HOLES: readonly DeliberateHole[] = [
   },
 ];
 
-/** Finds and changes by ids alone, in transactions, too. */
+/** Finds and changes records by id alone, also in transactions. */
 function forgetful(driver: Driver): Driver {
   return withMiddleware(driver, (statement, next) => {
     if (statement.kind !== "find" && statement.kind !== "update" && statement.kind !== "delete") return next(statement);
@@ -121,7 +121,7 @@ function forgetful(driver: Driver): Driver {
   });
 }
 
-/** The first condition on ids, wherever it stands, and nothing else. */
+/** Keeps the first condition on ids, at any depth, and drops the rest. */
 function findId(where: Condition): Condition | undefined {
   if (where.op === "and") return where.of.map(findId).find((part) => part !== undefined);
   return where.op === "compare" && where.column.role === "id" ? where : undefined;

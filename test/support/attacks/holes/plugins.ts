@@ -22,7 +22,7 @@ import { sideDoors } from "../side-doors.ts";
 import { unicodeIdentity } from "../unicode-identity.ts";
 import type { DeliberateHole } from "./deliberate-hole.ts";
 
-// Holes of plugins: code that goes past the gate, says more than it should, or believes whoever calls.
+// Defects in plugins: code that bypasses the gate, reveals too much, or trusts the caller.
 
 const adding = (plugin: Plugin) => (plugins: readonly Plugin[]) => [...plugins, plugin];
 const inPlaceOf = (id: string, plugin: Plugin) => (plugins: readonly Plugin[]) =>
@@ -30,7 +30,7 @@ const inPlaceOf = (id: string, plugin: Plugin) => (plugins: readonly Plugin[]) =
 const recognising = (getUser: NonNullable<Plugin["getUser"]>) =>
   inPlaceOf("jwt-auth", createPlugin({ id: "believing", getUser }));
 
-/** The claims of a token, as it says them itself. */
+/** The claims of a token, without verification. */
 function claimed(authorization: string | null): User | null {
   const [, payload] = authorization?.replace("Bearer ", "").split(".") ?? [];
   if (payload === undefined) return null;

@@ -50,7 +50,7 @@ const KEYS =
     .split(" ")
     .concat("", "\u0000", "title ");
 
-/** Tells raw JSON from text that is still to be quoted. */
+/** Marks raw JSON, as opposed to text that still has to be quoted. */
 class Raw {
   readonly text: string;
   constructor(text: string) {
@@ -91,7 +91,7 @@ const hostileJson: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 4 }) },
 );
 
-/** JSON of entries, in which a key may come twice. */
+/** JSON of entries, in which a key may appear twice. */
 function write(entries: readonly (readonly [string, unknown])[]): string {
   const members = entries.map(
     ([key, value]) => `${JSON.stringify(key)}:${value instanceof Raw ? value.text : JSON.stringify(value)}`,
@@ -113,7 +113,7 @@ const MISSHAPEN = [
   "0",
 ];
 
-/** Values for a field that are nearly what it takes. */
+/** Values that a field almost accepts. */
 const aimed: fc.Arbitrary<readonly [string, unknown]> = fc.oneof(
   fc.tuple(fc.constantFrom("due", "at", "createdAt", "deletedAt"), hostileDate),
   fc.tuple(fc.constantFrom("views", "rating", "number", "version", "salary"), rawNumber),
@@ -129,11 +129,11 @@ const aimed: fc.Arbitrary<readonly [string, unknown]> = fc.oneof(
   ),
 );
 
-/** Places of entries with what comes there instead; undefined takes the entry away. */
+/** Maps entry positions to their replacements; undefined removes the entry. */
 const changes = fc.array(fc.tuple(fc.nat(20), fc.option(hostileJson, { freq: 6, nil: undefined })), { maxLength: 1 });
 const additions = fc.array(fc.oneof(fc.tuple(fc.constantFrom(...KEYS), hostileJson), aimed), { maxLength: 1 });
 
-/** The body of a template with values in other places, of other kinds, twice, or not at all. */
+/** The body of a template with values moved, of other kinds, duplicated or missing. */
 const mutated = fc
   .tuple(fc.constantFrom(...TEMPLATES), changes, fc.array(aimed, { maxLength: 2 }), additions)
   .map(([template, changed, replaced, added]) => {
@@ -151,7 +151,7 @@ const mutated = fc
     return { template, text: write([...entries, ...added]) };
   });
 
-/** Where a body is broken, and by what. */
+/** The position and the kind of damage in a body. */
 const damage = fc.oneof(
   { weight: 4, arbitrary: fc.constant(undefined) },
   {
@@ -212,7 +212,7 @@ const row = fc.array(hostileText, { maxLength: 4 }).map((cells) => cells.join())
 const jsonRow = additions.map(write);
 const head = fc.constantFrom("title,slug", "title,slug,meta", "title", "Title,x", '"title","slug"', "title;slug", "");
 
-/** Files to import: lines that are some of them good. */
+/** Files to import; some of their lines are valid. */
 export const imports: fc.Arbitrary<FuzzInput> = fc
   .record({
     caller: callers,

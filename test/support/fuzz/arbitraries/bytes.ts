@@ -20,7 +20,7 @@ interface Edit {
   readonly at: number;
   readonly cut: number;
   readonly insert: Uint8Array;
-  /** Puts what was cut in here, too. */
+  /** Inserts the cut bytes here as well. */
   readonly isRepeated: boolean;
 }
 
@@ -44,14 +44,14 @@ function applyEdit(bytes: Buffer, { at, cut, insert, isRepeated }: Edit): Buffer
   ]);
 }
 
-/** Good requests with bytes changed anywhere. */
+/** Valid requests with bytes changed anywhere. */
 const edited = fc
   .tuple(callers, fc.constantFrom(...REQUESTS), fc.array(edit, { minLength: 1, maxLength: 2 }))
   .map(([caller, request, edits]) => loose(caller, edits.reduce(applyEdit, toBytes({ ...request, caller }))));
 
 const noise = fc.uint8Array({ maxLength: 200 }).map((bytes) => loose("anonymous", Buffer.from(bytes)));
 
-/** Bytes of any kind. */
+/** Arbitrary bytes. */
 export const anyBytes: fc.Arbitrary<FuzzInput> = fc.oneof(
   { weight: 9, arbitrary: edited },
   { weight: 1, arbitrary: noise },

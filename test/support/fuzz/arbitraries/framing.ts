@@ -5,7 +5,7 @@ import { headLines, joinLines } from "../message.ts";
 
 const json = '{"title":"A title"}';
 
-/** A request that must never be taken for one: it stands where only a body may be. */
+/** A request that must never run: it stands where only a body may be. */
 const SMUGGLED = [
   `DELETE /api/users/bob HTTP/1.1\r\nHost: fuzz.invalid\r\nAuthorization: Bearer ${TOKENS.root}\r\n\r\n`,
   `PATCH /api/posts/p-bob HTTP/1.1\r\nHost: fuzz.invalid\r\nAuthorization: Bearer ${TOKENS.root}\r\nContent-Type: application/json\r\nContent-Length: 21\r\n\r\n{"title":"smuggled!"}`,
@@ -86,7 +86,7 @@ const lines = (...added: readonly string[]): string[] => [
 ];
 const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
 
-/** Lengths that lie, and bodies that are longer or shorter than they say. */
+/** Wrong lengths, and bodies that are longer or shorter than announced. */
 const lyingLength = fc
   .tuple(
     fc.array(fc.constantFrom(...LENGTHS), { minLength: 1, maxLength: 2 }),
@@ -94,12 +94,12 @@ const lyingLength = fc
   )
   .map(([lengths, body]) => joinLines(lines(...lengths.map((length) => `Content-Length: ${length}`)), latin1(body)));
 
-/** Chunks of every shape, announced in every way. */
+/** Chunks of every shape, with every kind of announcement. */
 const badChunks = fc
   .tuple(fc.constantFrom(...NAMES), fc.constantFrom(...CODINGS), fc.constantFrom(...CHUNKS))
   .map(([name, coding, body]) => joinLines(lines(`${name}: ${coding}`), latin1(body)));
 
-/** Two lengths at once: whichever a proxy in front believes, what is hidden is never carried out. */
+/** Two lengths at once: whichever of them a proxy in front uses, the hidden request must never run. */
 const smuggling = fc
   .record({
     name: fc.constantFrom(...NAMES),
@@ -146,7 +146,7 @@ const HEADS = [
   `GET /api/posts HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${"X: y\r\n".repeat(1_500)}\r\n`,
 ];
 
-/** Several requests on one connection, the last one perhaps cut off. */
+/** Several requests on one connection; the last one may be cut off. */
 const pipelined = fc
   .tuple(
     fc.array(fc.constantFrom("/api/posts", "/api/notes", "/api/posts/p-ann", "/api/%zz", "/api/nowhere"), {
@@ -163,7 +163,7 @@ const pipelined = fc
     return whole.subarray(0, whole.length - cut);
   });
 
-/** What is no message, or several, or a message whose end is in doubt. */
+/** Not a message, several messages, or a message with an ambiguous end. */
 export const framing: fc.Arbitrary<FuzzInput> = fc
   .oneof(lyingLength, badChunks, smuggling, fc.constantFrom(...HEADS).map(latin1), pipelined)
   .map((bytes) => loose("ann", bytes));

@@ -7,7 +7,7 @@ const [tokenHead = "", tokenClaims = "", signature = ""] = TOKENS.ann.split(".")
 const base64url = (text: string): string => Buffer.from(text).toString("base64url");
 const asRoot = base64url(Buffer.from(tokenClaims, "base64url").toString().replace('"ann"', '"root"'));
 
-/** Values that somebody might get through with. */
+/** Values that an attacker might try. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   Authorization: [
     "",
@@ -107,10 +107,10 @@ const TARGETS: readonly Omit<Message, "caller">[] = [
   { method: "POST", target: "/echo", body: Buffer.from('{"text":"a"}') },
 ];
 
-/** What the host may refuse before anybody looks at the request, or answer by closing. */
+/** Headers for which the host may refuse the request before the app sees it, or close the connection. */
 const UNSURE = new Set(["Host", "Content-Length", "Expect", "Upgrade", "Connection", "X-Odd"]);
 
-/** Headers that somebody believes, or that no server expects; some of them twice, some in place of ours. */
+/** Headers that some servers trust or do not expect; some sent twice, some in place of the usual ones. */
 export const headers: fc.Arbitrary<FuzzInput> = fc
   .record({
     caller: callers,

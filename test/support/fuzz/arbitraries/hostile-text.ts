@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { SECRETS } from "../canaries.ts";
 
-/** Text that some parser, database or file system somewhere has taken for more than text. */
+/** Text that some parser, database or file system treats as more than text. */
 const CLASSICS = [
   "",
   " ",
@@ -49,7 +49,7 @@ const CLASSICS = [
   "x".repeat(5_000),
 ];
 
-/** Every secret that is stored, for those who try to have it confirmed. */
+/** Every stored secret, for callers that try to confirm a guess. */
 const GUESSES = [...Object.values(SECRETS.ann), ...Object.values(SECRETS.bob)].map(String);
 
 export const hostileText: fc.Arbitrary<string> = fc.oneof(

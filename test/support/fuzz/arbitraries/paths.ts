@@ -130,7 +130,7 @@ const known = fc
   )
   .map((parts) => parts.join("/"));
 
-/** Targets of every shape, by every method. */
+/** Targets of every shape, with every method. */
 const odd = fc
   .record({
     method: fc.constantFrom(...METHODS),
@@ -140,7 +140,7 @@ const odd = fc
   })
   .map(({ method, form, path, tail }) => ({ method, target: form + path + tail }));
 
-/** Actions on records, one's own, somebody else's, and those that are put away. */
+/** Actions on the caller's own, other users', archived and deleted records. */
 const actual = fc
   .tuple(fc.constantFrom(...RECORDS), fc.constantFrom(...ROUTES))
   .map(([record, [method, action]]) => ({ method, target: `/api/${record}${action}` }));

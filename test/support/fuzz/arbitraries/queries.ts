@@ -19,7 +19,7 @@ const PLACES = [
   "/api/posts/p-ann/exists",
 ];
 
-/** Fields that only administrators, or nobody at all, may ask about. */
+/** Fields that only administrators, or no caller at all, may query. */
 const HIDDEN = ["password", "apiToken", "salary", "pin", "ssnBidx"];
 const FIELDS = [
   "id",
@@ -101,7 +101,7 @@ const CONTROLS = [
   "_",
 ].concat(["include", "select", "q", "format"]);
 
-/** Characters that end a query, a request line or a header stay escaped; the rest may come as it is. */
+/** Characters that end a query, a request line or a header stay escaped; the rest may be sent as it is. */
 function escaped(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : encodeURIComponent(text.toWellFormed());
 }
@@ -117,7 +117,7 @@ const path = fc
 const names = (one: fc.Arbitrary<string>) => fc.array(one, { minLength: 1, maxLength: 6 }).map((list) => list.join());
 const signed = fc.tuple(fc.constantFrom("", "-", "+"), anyField).map(([sign, name]) => sign + name);
 
-/** A cursor that nobody gave out: the order is right, what it holds is not. */
+/** A forged cursor: its sort is correct, its contents are not. */
 const cursor = fc
   .tuple(
     fc.constantFrom("title", "views", "due", "-rating", "authorId"),
@@ -129,7 +129,7 @@ const cursor = fc
     ["_after", Buffer.from(JSON.stringify([`${order},id`, ...values])).toString("base64url")],
   ]);
 
-/** Parameters that posts take. */
+/** Parameters that posts accept. */
 const GOOD: readonly [string, string][] = [
   ["title_like", "b"],
   ["title_starts", "By"],
@@ -172,7 +172,7 @@ const parameter = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...GOOD) }, {
 const isHidden = ([name]: readonly [string, string]): boolean =>
   HIDDEN.some((field) => new RegExp(`^(?:author\\.)?${field}(?:_[a-z]+)?$`).test(name));
 
-/** Queries that are made of what there is. */
+/** Queries built from existing names. */
 export const structuredQuery: fc.Arbitrary<FuzzInput> = fc
   .record({
     caller: callers,
@@ -188,7 +188,7 @@ export const structuredQuery: fc.Arbitrary<FuzzInput> = fc
     return whole({ caller, method, target: `${place}?${query}` }, isForbidden);
   });
 
-/** Bytes that may stand in a request line. */
+/** Bytes that are allowed in a request line. */
 const looseBytes = fc
   .array(
     fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0x21, max: 0x7e }) }, fc.integer({ min: 0x80, max: 0xff })),
@@ -216,7 +216,7 @@ const SNIPPETS = [
   "%2525",
 ].concat(["title", "_sort=", "include=author", "?", "#", "__proto__", "_limit=1", "%0d%0aX: y"]);
 
-/** Queries that are made of nothing in particular. */
+/** Queries built from arbitrary text. */
 export const looseQuery: fc.Arbitrary<FuzzInput> = fc
   .record({
     caller: callers,
