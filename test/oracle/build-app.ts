@@ -1,4 +1,4 @@
-/** Makes a Keelson app of a model: rules become functions and `where` objects, as a user would write them. */
+/** Builds a Keelson app from a model: rules become functions and `where` objects, as a user would write them. */
 import type { AnyEntity, Driver, Keelson, Logger, Rule, User } from "keelson";
 import { TENANT, TENANT_FIELD, withCompanion, withoutRules } from "./companions.ts";
 import { actionsOf } from "./entity-actions.ts";
@@ -18,7 +18,7 @@ import type {
 
 const k = library;
 
-/** What a test does while a rule looks at a record, so that others get in between. */
+/** Runs while a rule reads a record, so that a test can change data in between. */
 export interface Interruption {
   run: (() => Promise<void>) | undefined;
 }
@@ -28,16 +28,16 @@ export interface OracleApp {
   readonly model: Model;
   readonly entities: ReadonlyMap<string, AnyEntity>;
   readonly interruption: Interruption;
-  /** How many scenarios ran on it: keys of requests are never used again. */
+  /** The number of scenarios run on it; idempotency keys are never reused. */
   scenarios: number;
-  /** Rows and pairs that another tenant has, as they are stored. */
+  /** The stored rows and pairs of another tenant. */
   others: ReadonlySet<string>;
-  /** Names the ids of the records that are made next. */
+  /** Sets the ids of the records that are created next. */
   nameIds(uid: string): void;
 }
 
 type Chain = Record<string, (...args: readonly unknown[]) => Chain>;
-/** Modifiers are named by data here, which the compiler cannot follow. */
+/** The names of modifiers come from data, so the compiler cannot check them. */
 const modify = (on: unknown, method: string, ...args: readonly unknown[]): unknown =>
   ((on as Chain)[method] as (...args: readonly unknown[]) => Chain).call(on, ...args);
 
@@ -63,7 +63,7 @@ export function whereOf(condition: Condition, me: Principal): Record<string, unk
   }
 }
 
-/** The same as code that looks at the record: over its own columns only. */
+/** The same condition as code that reads the record; it uses only the record's own columns. */
 function testOf(condition: Condition, record: Record<string, unknown>, me: Principal): boolean {
   switch (condition.is) {
     case "and":
@@ -91,10 +91,10 @@ function testOf(condition: Condition, record: Record<string, unknown>, me: Princ
   }
 }
 
-/** What can be interrupted: before a write, not when its answer is shown. */
+/** Accesses that can be interrupted before a write, but not while the response is masked. */
 const GATED = ["update", "delete"];
 
-/** Rules need names of their own within an app. */
+/** Rule names must be unique within an app. */
 let rulesMade = 0;
 
 function ruleOf(model: RuleModel, interruption: Interruption): Rule | string {
@@ -205,10 +205,10 @@ function entityOf(
 }
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
-// One key for the process, so that what is stored can be decrypted to be compared.
+// One key for the whole process, so that stored values can be decrypted for comparison.
 k.initEncryption({ key: "5f".repeat(32) });
 
-/** A caller as the app knows them: of the tenant whose records the scenario is about, unless they say another. */
+/** A caller as the app sees them: of the scenario's tenant, unless they name another. */
 export const userOf = (by: Principal): User | null => (by === null ? null : ({ tenantId: TENANT, ...by } as User));
 
 /** Builds the app and waits until it is ready. */
@@ -222,7 +222,7 @@ export async function buildApp(model: Model, driver: Driver, features: Features)
     if (found === undefined) throw new TypeError(`no entity ${name}`);
     return found;
   };
-  // Where CASL decides, entities say nothing.
+  // When CASL decides, entities have no rules.
   const stated = features.has("casl") ? model.entities.map(withoutRules) : model.entities;
   for (const one of stated) entities.set(one.name, entityOf(one, find, interruption, true));
   let uid = "x";

@@ -1,9 +1,9 @@
-/** Sources of an earlier commit, below this checkout, so that they find its packages. */
+/** Checks out the sources of an earlier commit below this checkout, so that they resolve its packages. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** @returns address of the library of that commit, as `ORACLE_SOURCE` takes it */
+/** @returns path of that commit's library, in the form that `ORACLE_SOURCE` takes */
 export function checkOut(commit: string): string {
   const id = execFileSync("git", ["rev-parse", "--short=12", `${commit}^{commit}`])
     .toString()

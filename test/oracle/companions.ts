@@ -1,4 +1,4 @@
-/** Apps with a plugin of `examples/plugins` besides: one that keeps tenants apart, or one that decides in place of rules. */
+/** Apps with a plugin of `examples/plugins`: one that separates tenants, or one that replaces rules. */
 import { AbilityBuilder, createMongoAbility, type MongoAbility } from "@casl/ability";
 import type { Plugin, PluginList } from "keelson";
 import { casl } from "../../examples/plugins/casl/src/index.ts";
@@ -20,10 +20,10 @@ import {
   type Value,
 } from "./model.ts";
 
-/** The tenant of callers, and the field that the plugin gives to every record. */
+/** The callers' tenant, and the field that the plugin adds to every record. */
 export const TENANT = "a";
 export const TENANT_FIELD = "tenantId";
-/** Who stores the rows of each tenant. */
+/** The user that stores the rows of each tenant. */
 export const OWN_TENANT = { id: "seeder", team: "red", [TENANT_FIELD]: TENANT };
 export const OTHER_TENANT = { id: "seeder", team: "red", [TENANT_FIELD]: "b" };
 
@@ -42,7 +42,7 @@ export const isShared = ({ entities }: Model): boolean =>
 
 export const ofOtherTenant = (id: string): string => `b${id}`;
 
-/** The same rows and pairs for another tenant, with ids and unique values of their own. */
+/** The same rows and pairs for another tenant, with different ids and unique values. */
 export function dataOfOtherTenant(model: Model, { rows, pairs }: Data): Data {
   const copyOf = (entity: EntityModel, row: Row): Row => {
     const changed = Object.entries(row).map(([name, value]) => {
@@ -64,14 +64,14 @@ export function dataOfOtherTenant(model: Model, { rows, pairs }: Data): Data {
   };
 }
 
-/** All rows and pairs as texts, to be told apart. */
+/** All rows and pairs as comparable texts. */
 export const textsOf = ({ rows, pairs }: Data): ReadonlySet<string> =>
   new Set([
     ...Object.entries(rows).flatMap(([name, list]) => list.map((row) => `${name} ${JSON.stringify(row)}`)),
     ...Object.entries(pairs).flatMap(([at, list]) => list.map((pair) => `${at} ${pair}`)),
   ]);
 
-/** What is stored but for rows and pairs that are as before; those that are gone are there as rows. */
+/** The stored rows and pairs that differ from the earlier state; deleted ones are included as rows. */
 export function withoutOthers(stored: Data, others: ReadonlySet<string>): Data {
   const now = textsOf(stored);
   const gone = [...others].filter((text) => !now.has(text)).map((text): Row => ({ id: `gone: ${text}` }));
@@ -92,21 +92,21 @@ export function withoutOthers(stored: Data, others: ReadonlySet<string>): Data {
   };
 }
 
-/** The plugins of an app, with the one that is asked for. */
+/** The plugins of an app, including the requested one. */
 export function withCompanion(model: Model, features: Features, plugins: PluginList): readonly Plugin[] {
   if (features.has("tenancy")) return [...plugins, tenancy({ shared: [] })];
   if (!features.has("casl")) return [...plugins];
   return [...plugins.replace("rules", casl({ abilityFor: (user) => abilityOf(model, user as unknown as Principal) }))];
 }
 
-/** An entity as an app defines it whose rules are elsewhere. */
+/** An entity of an app whose rules are defined elsewhere. */
 export const withoutRules = (entity: EntityModel): EntityModel => ({
   ...entity,
   rules: {},
   fields: entity.fields.map(({ readable: _, writable: __, ...field }) => field),
 });
 
-/** Rules of a model as what a caller may do in CASL. */
+/** The rules of a model as CASL abilities. */
 function abilityOf(model: Model, by: Principal): MongoAbility {
   const { can, build } = new AbilityBuilder(createMongoAbility);
   for (const entity of model.entities)
@@ -120,7 +120,7 @@ function abilityOf(model: Model, by: Principal): MongoAbility {
   return build();
 }
 
-/** Fields that the rules of no field keep from the caller. */
+/** Fields that no field rule hides from the caller. */
 function fieldsFor(entity: EntityModel, access: Access, by: Principal): string[] {
   const keys = keysOf(entity).map(keyOf);
   const given = entity.fields.filter(({ readable, writable }) => {
@@ -130,7 +130,7 @@ function fieldsFor(entity: EntityModel, access: Access, by: Principal): string[]
   return [...given.map(({ name }) => name), ...keys];
 }
 
-/** What a rule asks of a record: nothing for all of them, undefined where it passes for none. */
+/** The condition of a rule: empty if it passes for all records, undefined if it passes for no record. */
 function conditionsOf(
   entity: EntityModel,
   access: Access,
@@ -158,7 +158,7 @@ function conditionsOf(
   }
 }
 
-/** A condition on one column, in the language of CASL. */
+/** A condition on one column, in CASL's syntax. */
 function mongoOf(condition: Condition, by: Principal): Record<string, unknown> {
   if (condition.is !== "column") throw new TypeError(`CASL is not told of "${condition.is}"`);
   const given = (value: Value): unknown =>

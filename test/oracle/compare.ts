@@ -1,4 +1,4 @@
-/** Holds what came back, and what is stored, against what the evaluator says. */
+/** Compares responses and stored data with the evaluator's result. */
 
 import { type Outcome, SOME_MOMENT } from "./evaluate/outcome.ts";
 import type { World } from "./evaluate/world.ts";
@@ -6,10 +6,10 @@ import { library } from "./library.ts";
 import type { Data, Model, Row, Scalar, Step } from "./model.ts";
 import type { Observed } from "./perform.ts";
 
-/** Deep equality, in which the mark of a moment fits any text. */
+/** Deep equality, in which the marker of a datetime matches any text. */
 function equal(expected: unknown, got: unknown): boolean {
   if (expected === SOME_MOMENT) return typeof got === "string";
-  if (expected === undefined) return true; // it is not said what it is
+  if (expected === undefined) return true; // the value is not specified
   if (expected === got) return true;
   if (typeof expected !== "object" || typeof got !== "object" || expected === null || got === null) return false;
   if (Array.isArray(expected) !== Array.isArray(got)) return false;
@@ -27,7 +27,7 @@ function equal(expected: unknown, got: unknown): boolean {
 
 const asCell = (value: unknown): string => (value === null || value === undefined ? "" : String(value));
 
-/** CSV has no types, and a column for each field that is shown in some record. */
+/** CSV has no types, and has a column for each field that some record shows. */
 function equalCsv(expected: readonly Record<string, unknown>[], got: readonly Record<string, string>[]): boolean {
   return (
     expected.length === got.length &&
@@ -41,12 +41,12 @@ function equalCsv(expected: readonly Record<string, unknown>[], got: readonly Re
   );
 }
 
-/** Whether a step came back in one of the ways it may. */
+/** Whether a step ended in one of its permitted ways. */
 export function answers(step: Step, outcome: Outcome, got: Observed): boolean {
   const { call, surface } = step;
-  // Workflows answer with what their last step gave: their status is compared, and what is stored.
+  // Workflows respond with the result of their last step: only the status and the stored data are compared.
   if (surface === "steps") return outcome.status < 300 ? got.status < 300 : outcome.status === got.status;
-  // A client does not tell an upsert that creates from one that changes.
+  // A client's result is the same for an upsert that creates and for one that updates.
   const isEither = call.do === "upsert" && surface !== "http" && outcome.status === 201 && got.status === 200;
   if (outcome.status !== got.status && !isEither) return false;
   if (outcome.total !== undefined && outcome.total !== got.total) return false;
@@ -56,7 +56,7 @@ export function answers(step: Step, outcome: Outcome, got: Observed): boolean {
   return equal(outcome.body, got.body);
 }
 
-/** Values that only have to be protected: what is stored of them is a hash, or a ciphertext. */
+/** Values that must only be protected: a hash or a ciphertext is stored. */
 async function clear(model: Model, name: string, row: Row): Promise<Row> {
   const entity = model.entities.find((one) => one.name === name);
   const out: Record<string, Scalar> = { id: row.id ?? null };
@@ -81,16 +81,16 @@ function sameRow(model: Model, name: string, expected: Row, got: Row): boolean {
     return wanted === stored;
   });
 }
-/** PostgreSQL says moments of UTC without a zone. */
+/** PostgreSQL returns UTC datetimes without a zone. */
 const moment = (value: Scalar): number => {
   const text = String(value);
   return Date.parse(/Z|[+-]\d\d:?\d\d$/.test(text) ? text : `${text}Z`);
 };
 
-/** How rows are stored that were found to be right: most are the same as the last time. */
+/** Stored rows that were already compared: most of them are the same as the last time. */
 const known = new WeakMap<Row, string>();
 
-/** What differs between the world and what is stored; undefined when nothing does. */
+/** The difference between the world and the stored data; undefined if there is none. */
 export async function difference(model: Model, world: World, stored: Data): Promise<string | undefined> {
   for (const { name } of model.entities) {
     const expected = world.rows.get(name) ?? new Map<string, Row>();

@@ -1,4 +1,4 @@
-/** The databases that scenarios run on: made once, emptied between scenarios, read past the framework. */
+/** The databases of scenarios: created once, emptied between scenarios, and read directly. */
 import { createClient } from "@libsql/client";
 import type { Driver, Keelson } from "keelson";
 import pg from "pg";
@@ -19,17 +19,17 @@ import {
 
 export type DatabaseName = "memory" | "sqlite" | "postgres";
 
-/** What one app runs on. */
+/** The database of one app. */
 export interface Database {
   readonly name: DatabaseName;
   readonly driver: Driver;
   /** Removes all rows. */
   empty(): Promise<void>;
-  /** Everything that is stored, as it is stored. */
+  /** Everything stored, in its stored form. */
   read(api: Keelson): Promise<Data>;
-  /** Changes made past the framework, at once. */
+  /** Applies changes directly, all at once. */
   change(api: Keelson, changes: readonly Meanwhile[]): Promise<void>;
-  /** Holds the lock of a row while `work` waits for it, makes the changes, and lets go. False when it did not wait. */
+  /** Locks a row while `work` waits for it, makes the changes, and releases the lock. False if `work` did not wait. */
   readonly whileLocked?: (
     at: string,
     id: string,
@@ -41,7 +41,7 @@ export interface Database {
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-/** All sides that keep pairs, with the table that the library makes for them. */
+/** All relations that store pairs, with the join table that the library creates for each. */
 function pairTables(model: Model): { at: string; table: string; isReversed: boolean }[] {
   return model.entities.flatMap((entity) =>
     entity.relations
@@ -52,7 +52,7 @@ function pairTables(model: Model): { at: string; table: string; isReversed: bool
         const own = `${entity.name}_${relation.name}`;
         const other = relation.inverse === undefined ? own : `${relation.target}_${relation.inverse}`;
         const table = `_${other < own ? other : own}`;
-        // Prisma's columns A and B are in the order of the entities' names.
+        // Prisma's columns A and B follow the order of the entities' names.
         return { at, table, isReversed: relation.target < entity.name };
       }),
   );
@@ -72,7 +72,7 @@ async function readByDriver(model: Model, _api: Keelson, driver: Driver): Promis
   return { rows, pairs };
 }
 
-/** Values with the words of those that are searched, as the framework would have stored them. */
+/** Values with their search words, as the library would have stored them. */
 function withWords(model: Model, entity: string, values: Row): Row {
   const words = entityOf(model, entity).fields.flatMap(({ name, searched }) =>
     searched === undefined || values[name] === undefined
@@ -94,7 +94,7 @@ async function changeByDriver(model: Model, driver: Driver, changes: readonly Me
   }
 }
 
-/** A driver that can be exchanged under a running app, which is the quickest way to empty it. */
+/** A driver that can be replaced while the app runs, which is the fastest way to empty it. */
 function openMemory(model: Model): Database {
   let current = library.memoryDriver();
   let context: Parameters<Driver["connect"]>[0] | undefined;
@@ -105,7 +105,7 @@ function openMemory(model: Model): Database {
           context = given;
           return current.connect(given);
         };
-      // Asked for once, and then used for longer than the driver it was asked of.
+      // Read once and kept longer than the driver it came from.
       if (name === "execute")
         return (statement: unknown) => Reflect.apply(Reflect.get(current, name), current, [statement]);
       const value = Reflect.get(current, name) as unknown;
@@ -154,7 +154,7 @@ async function openSqlite(model: Model): Promise<Database> {
   };
 }
 
-/** One connection past the framework, with the statements that a scenario needs. */
+/** One direct connection, with the statements that a scenario needs. */
 async function openPostgres(model: Model, url: string): Promise<Database> {
   const [client, holder] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
   await Promise.all([client.connect(), holder.connect()]);
@@ -264,7 +264,7 @@ export async function openDatabases(name: DatabaseName): Promise<Databases> {
   };
 }
 
-/** Rows in an order in which each finds what it refers to, and keys that are set when all are there. */
+/** Rows in an order in which referenced rows come first, and keys that are set after all rows are stored. */
 export function inOrder(
   model: Model,
   data: Data,

@@ -1,14 +1,14 @@
-/** The actions of a model's entities: prebuilt ones, and those by which the calls of steps come in. */
+/** The actions of a model's entities: prebuilt actions, and actions through which a step's calls enter. */
 import type { ActionContext, AnyEntity, Rule, Step as WorkflowStep } from "keelson";
 import { library as k } from "./library.ts";
 import type { EntityModel, RuleModel } from "./model.ts";
 import { reportAction } from "./report-action.ts";
 import { type HandlerCall, runCall } from "./run-call.ts";
 
-/** What a handler does for a step that comes in through an action. */
+/** The work that a handler does for a step that enters through an action. */
 type Within = Pick<ActionContext, "client" | "driver" | "user" | "input" | "transaction">;
 
-/** The actions of an entity: prebuilt ones, and those by which steps come in. */
+/** The actions of an entity: prebuilt actions, and actions through which steps enter. */
 export function actionsOf(
   model: EntityModel,
   self: () => AnyEntity,
@@ -72,7 +72,7 @@ export function stepsFor(entity: AnyEntity, call: HandlerCall): WorkflowStep[] {
   return [k.deleteEntityStep("last", entity, { id })];
 }
 
-/** The status that an app would answer with. */
+/** The status that an app would respond with. */
 export function statusOfRun(result: { readonly success: boolean; readonly error?: unknown }): number {
   return result.success ? 200 : ((result.error as { status?: number } | undefined)?.status ?? 500);
 }

@@ -1,4 +1,4 @@
-/** Makes model after model, and runs scenarios on each, until as many steps were compared as asked for. */
+/** Generates models and runs scenarios on each, until the requested number of steps was compared. */
 import { buildApp, type OracleApp } from "./build-app.ts";
 import { type Database, type DatabaseName, type Databases, openDatabases } from "./database.ts";
 import type { Features } from "./features.ts";
@@ -14,22 +14,22 @@ export interface Options {
   readonly seed: number;
   readonly steps: number;
   readonly features: Features;
-  /** Told after each model. */
+  /** Called after each model. */
   readonly progress?: (steps: number) => void;
 }
 
-/** Scenarios on one model, and steps in one scenario: a model costs a start, a scenario its rows. */
+/** Scenarios per model, and steps per scenario: a model costs a start, a scenario its rows. */
 const SCENARIOS = 12;
 const STEPS = 50;
 
 export interface Found {
-  /** Of the model: with it alone, the same thing is found again. */
+  /** The model's seed; it alone reproduces the finding. */
   readonly seed: number;
   readonly scenario: Scenario;
   readonly finding: Finding;
 }
 
-/** An app on a database of its own. */
+/** An app with its own database. */
 export async function withApp<T>(
   databases: Databases,
   model: Model,
@@ -47,7 +47,7 @@ export async function withApp<T>(
   }
 }
 
-/** Runs as many steps as asked for, or until as many models as `most` have shown something that is wrong. */
+/** Runs the requested number of steps, or stops after `most` models with findings. */
 export async function explore(
   options: Options,
   most = 1,

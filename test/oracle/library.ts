@@ -1,4 +1,4 @@
-/** The library that is looked at: this checkout's, or that of an earlier commit (`--against`). */
+/** The library under test: this checkout's, or that of an earlier commit (`--against`). */
 const source = process.env.ORACLE_SOURCE;
 type Library = typeof import("keelson") &
   typeof import("keelson/audit") &

@@ -1,4 +1,4 @@
-/** One process of the oracle: `run.ts` says which part of the work it does. */
+/** One process of the oracle: `run.ts` assigns its part of the work. */
 import { parseArgs } from "node:util";
 import type { DatabaseName } from "./database.ts";
 import { explore } from "./explore.ts";

@@ -1,6 +1,6 @@
 /**
- * A model as data: entities, relations and rules. `build-app.ts` makes Keelson definitions of it, `evaluate/` predicates;
- * neither knows the other, so the two agree only where the documents say the same thing twice.
+ * A model as data: entities, relations and rules. `build-app.ts` turns it into Keelson definitions, `evaluate/` into
+ * predicates. They share no code, so they agree only where both implement the documents.
  */
 
 import type { Computation, IncludeOptions, Includes, Json, JsonObject, ListQuery } from "./query.ts";
@@ -8,14 +8,14 @@ import type { Computation, IncludeOptions, Includes, Json, JsonObject, ListQuery
 export type Scalar = string | number | boolean | null;
 export type { Computation, IncludeOptions, Includes, Json, JsonObject, ListQuery };
 
-/** A value in a condition: a literal, or something about the caller. */
+/** A value in a condition: a literal, or a property of the caller. */
 export type Value = Scalar | { readonly me: "id" | "team" };
 
 export type Comparison =
   | ("eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin")
   | ("like" | "starts" | "ends" | "null");
 
-/** A condition on a record: over its columns, or over records that a relation leads to (of a list: some record). */
+/** A condition on a record: over its columns, or over related records (of a list: some record). */
 export type Condition =
   | {
       readonly is: "column";
@@ -31,11 +31,11 @@ export type RuleModel =
   | { readonly rule: "everyone" | "authenticated" | "owner" | "admin" | "ownerOrAdmin" }
   /** A function of the caller alone. */
   | { readonly rule: "team"; readonly team: string }
-  /** Answers with a `where`: “these records”. */
+  /** Returns a `where`: “these records”. */
   | { readonly rule: "where"; readonly where: Condition }
-  /** Looks at the record, and has no answer for lists. */
+  /** Reads the record, so it cannot decide about lists. */
   | { readonly rule: "record"; readonly test: Condition }
-  /** Looks at the record on create, and has a `where` for everything stored. */
+  /** Reads the record on create, and returns a `where` for everything stored. */
   | { readonly rule: "guarded"; readonly test: Condition; readonly where: Condition }
   | { readonly rule: "all"; readonly of: readonly RuleModel[] };
 
@@ -51,7 +51,7 @@ export interface FieldModel {
   readonly omit?: true;
   readonly password?: true;
   readonly encrypted?: "plain" | "searchable";
-  /** Its words are searched; how much a hit counts. */
+  /** Its words are searchable; the weight of a hit. */
   readonly searched?: number;
   /** Texts of any length. */
   readonly long?: true;
@@ -66,13 +66,13 @@ export interface RelationModel {
   readonly optional?: true;
   readonly unique?: true;
   readonly onDelete?: "cascade" | "setNull" | "restrict";
-  /** hasMany, hasOne: the belongsTo over there. manyToMany: the relation over there, when both sides declare it. */
+  /** hasMany, hasOne: the belongsTo on the other side. manyToMany: the relation on the other side, if both declare it. */
   readonly inverse?: string;
 }
 
 export type Access = "create" | "read" | "update" | "delete";
 
-/** A validator across fields: what must hold of the whole record. */
+/** A validator across fields: a condition that the whole record must meet. */
 export interface ValidatorModel {
   readonly holds: Condition;
   readonly at: string;
@@ -92,7 +92,7 @@ export type ActionName =
   | "export"
   | "import";
 
-/** An action `report`, whose handler returns records that it has read itself. Without rules it has those of its entity. */
+/** An action `report`, whose handler returns records that it read itself. Without rules it uses those of its entity. */
 export interface ReportModel {
   readonly method: "GET" | "POST";
   readonly onResource?: true;
@@ -107,7 +107,7 @@ export interface EntityModel {
   readonly ownedBy?: string;
   readonly softDelete?: true;
   readonly hideForbidden?: true;
-  /** Aggregates leave out groups of fewer records. */
+  /** Aggregates omit groups with fewer records. */
   readonly minGroup?: number;
   readonly rules: { readonly [A in Access]?: readonly RuleModel[] };
   readonly validators: readonly ValidatorModel[];
@@ -117,11 +117,11 @@ export interface EntityModel {
 
 export interface Model {
   readonly entities: readonly EntityModel[];
-  /** Bytes that a page may have. */
+  /** Maximum bytes of a page. */
   readonly pageBytes?: number;
 }
 
-/** Who calls; null is anonymous. */
+/** The caller; null is anonymous. */
 export interface Caller {
   readonly id: string;
   readonly team: string;
@@ -136,10 +136,10 @@ export interface Data {
   readonly pairs: { readonly [relation: string]: readonly string[] };
 }
 
-/** A body: values of columns, lists of ids, and what is done to related records. */
+/** A body: values of columns, lists of ids, and operations on related records. */
 export type Input = { readonly [name: string]: Scalar | readonly string[] | JsonObject };
 
-/** Where a call comes in. */
+/** Where a call enters the app. */
 export type Surface = "http" | "client" | "handler" | "steps";
 
 /** What a handler reads: the action's own record, or records of any entity, as the app or as the caller. */
@@ -149,20 +149,20 @@ export type HandlerRead =
       readonly from: "driver";
       readonly entity: string;
       readonly where: Condition;
-      /** Reads one record; `where` names its id. */
+      /** Reads one record; `where` contains its id. */
       readonly one?: true;
       readonly select?: readonly string[];
       readonly inTransaction?: true;
     }
   | { readonly from: "client"; readonly entity: string; readonly call: Extract<Call, { do: "get" | "list" }> };
 
-/** What a handler makes of what it has read: nothing, copies, copies that say they are the caller's, or parts of something. */
+/** What a handler returns: the records, copies, copies that claim to be the caller's, or parts inside other values. */
 export type Handling = "asIs" | "copied" | "claimed" | "nested";
 
-/** Whose document of OpenAPI is asked for. */
+/** The reader of the requested OpenAPI document. */
 export type Reader = "own" | "public" | "system";
 
-/** One question or change; `uid` names the ids that it makes, so that they stay the same when other steps go. */
+/** One query or change; `uid` determines the ids that it creates, so that they stay the same when other steps are removed. */
 export type Call =
   | { readonly do: "get"; readonly id: string; readonly query: ListQuery }
   | { readonly do: "list"; readonly query: ListQuery }
@@ -193,14 +193,14 @@ export type Call =
   | { readonly do: "report"; readonly id?: string; readonly read: HandlerRead; readonly handling: Handling }
   | { readonly do: "document"; readonly of: Reader };
 
-/** One change of a batch; texts such as `$0.id` are about the answers before it. */
+/** One change of a batch; texts such as `$0.id` refer to earlier responses. */
 export interface BatchItem {
   readonly on: string;
   readonly call: Extract<Call, { do: "create" | "update" | "delete" | "upsert" }>;
   readonly ifMatch?: string;
 }
 
-/** A change made past the framework. */
+/** A change made directly in the database. */
 export type Meanwhile =
   | { readonly set: string; readonly id: string; readonly to: Row }
   | { readonly remove: string; readonly id: string }
@@ -212,9 +212,9 @@ export interface Step {
   readonly on: string;
   readonly surface: Surface;
   readonly call: Call;
-  /** Changes that others make while this call is under way. */
+  /** Concurrent changes made during this call. */
   readonly meanwhile?: readonly Meanwhile[];
-  /** Asks the same again after a change of a field that the caller may not read, which must not matter. */
+  /** Repeats the request after a change of a field that the caller may not read; the response must be the same. */
   readonly unseen?: Meanwhile;
   /** Sends the same request again with the same key, as this caller: the same user with other rights. */
   readonly again?: Caller;
@@ -241,14 +241,14 @@ export const keyOf = (relation: RelationModel): string => `${relation.name}Id`;
 export const ownerColumn = (entity: EntityModel): string | undefined =>
   entity.ownedBy === undefined || entity.ownedBy === "id" ? entity.ownedBy : `${entity.ownedBy}Id`;
 
-/** What a copy of a record says of itself that would make it the caller's. */
+/** The column of a copy that would make the caller its owner. */
 export function claimsOf(entity: EntityModel, by: Principal): Row {
   const owner = ownerColumn(entity);
   const hasTeam = entity.fields.some(({ name, readable }) => name === "team" && readable === undefined);
   return { ...(owner && { [owner]: by?.id ?? "u1" }), ...(hasTeam && { team: by?.team ?? "red" }) };
 }
 
-/** Where a many-to-many relation keeps its pairs, and whether this side's ids come second. */
+/** The table of a many-to-many relation's pairs, and whether this side's ids come second. */
 export function pairsOf(model: Model, entity: EntityModel, relation: RelationModel): { at: string; flipped: boolean } {
   const here = `${entity.name}.${relation.name}`;
   if (relation.inverse === undefined) return { at: here, flipped: false };

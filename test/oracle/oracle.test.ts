@@ -4,14 +4,14 @@ import { explore } from "./explore.ts";
 import { featuresOf } from "./features.ts";
 import { printScenario } from "./print.ts";
 
-/** A look at each database in every run of the tests; `npm run oracle` is for long ones. */
+/** A short run on each database in every test run; `npm run oracle` starts long ones. */
 const RUNS: readonly (readonly [DatabaseName, number])[] = [
   ["memory", 600],
   ["sqlite", 300],
   ["postgres", 300],
 ];
 
-/** Plugins of `examples/plugins` that an app has besides, or in place of rules. */
+/** Plugins of `examples/plugins` that extend an app, or replace its rules. */
 const WITH: readonly (readonly [string, number])[] = [
   ["tenancy", 400],
   ["casl", 300],

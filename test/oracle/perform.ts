@@ -1,4 +1,4 @@
-/** Carries a step out on the app, through the surface that it names, and says what came back. */
+/** Performs a step on the app, through the surface that it names, and returns the response. */
 import { type OracleApp, userOf, whereOf } from "./build-app.ts";
 import { statusOfRun, stepsFor } from "./entity-actions.ts";
 import { library } from "./library.ts";
@@ -10,14 +10,14 @@ import { parseCsv, requestOf } from "./requests.ts";
 import type { HandlerCall } from "./run-call.ts";
 import { clientCall, failed, fromClient, overClient, overTransaction } from "./through-clients.ts";
 
-/** What came back, in one form for all surfaces. */
+/** The response, in one form for all surfaces. */
 export interface Observed {
   readonly status: number;
   readonly body: unknown;
   readonly total?: number | undefined;
-  /** Of pages that follow each other: how many records each has. */
+  /** For consecutive pages: the number of records on each. */
   readonly pages?: readonly number[];
-  /** Of a request that was sent again. */
+  /** For a repeated request. */
   readonly isReplay?: boolean;
 }
 
@@ -63,7 +63,7 @@ async function send(
   };
 }
 
-/** What the handler of a `report` is sent. */
+/** The input of a `report` handler. */
 function reportInput(
   model: Model,
   own: EntityModel,
@@ -81,7 +81,7 @@ interface ReportClient {
   report(...given: readonly unknown[]): Promise<{ readonly result: unknown }>;
 }
 
-/** The action whose handler reads by itself, over HTTP or as a method of the client. */
+/** Calls the action whose handler reads records itself, over HTTP or as a method of the client. */
 async function overReport(
   app: OracleApp,
   entity: EntityModel,
@@ -103,7 +103,7 @@ async function overReport(
   return { status, body: status === 200 ? (body as { result: unknown }).result : body };
 }
 
-/** The document of OpenAPI of a caller, of callers without a name, or of the system: over HTTP, or made in the process. */
+/** The OpenAPI document of a caller, an anonymous caller, or the system: over HTTP, or generated in the process. */
 async function documentOf(app: OracleApp, by: Principal, of: Reader, surface: Step["surface"]): Promise<Observed> {
   let status = 200;
   let document: OpenApi | undefined;
@@ -166,13 +166,13 @@ async function overHandler(
   return status === 200 ? fromClient(call, (body as { result: unknown }).result) : { status, body };
 }
 
-/** Ways in which a step of a workflow runs; each obeys the caller's rules. */
+/** Ways in which a workflow step runs; each obeys the caller's rules. */
 const RUNS = ["action", "handler", "run"] as const;
 
 async function overSteps(app: OracleApp, path: string, step: Step): Promise<Observed> {
   const { call, by, uid } = step;
   const handlerCall = call as HandlerCall;
-  // Which of the ways is part of the step, by its name.
+  // The way is chosen by the step's name.
   const way = RUNS[Number.parseInt(uid.replace(/\D/g, ""), 10) % RUNS.length];
   if (way === "handler") {
     const { status, body } = await send(app, by, "POST", `${path}/stepped`, handlerCall);
@@ -191,7 +191,7 @@ async function overSteps(app: OracleApp, path: string, step: Step): Promise<Obse
   return { status: (await send(app, by, "POST", `${path}/${name}`, body)).status, body: undefined };
 }
 
-/** @throws whatever the library throws that is no answer */
+/** @throws every error of the library that is not a response */
 export async function perform(app: OracleApp, entity: EntityModel, step: Step, by = step.by): Promise<Observed> {
   const path = `/api/${entity.name}s`;
   const { call } = step;
@@ -210,7 +210,7 @@ export async function perform(app: OracleApp, entity: EntityModel, step: Step, b
   }
 }
 
-/** Fills the tables, through a handler's driver: it asks no rules, hashes and encrypts. */
+/** Fills the tables through a handler's driver, which checks no rules, and hashes and encrypts. */
 export async function seed(
   app: OracleApp,
   by: Principal,

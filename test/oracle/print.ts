@@ -1,4 +1,4 @@
-/** Writes a counter-example down so that a person can read it, and type it in. */
+/** Prints a counter-example so that a person can read it and reproduce it. */
 
 import type {
   Condition,
@@ -102,7 +102,7 @@ const printEntity = (one: EntityModel): string =>
     ...Object.entries(one.rules).map(([access, list]) => `    ${access}: [${rules(list ?? [])}]`),
   ].join("\n");
 
-/** @param isBrief the last step and its entity alone */
+/** @param isBrief prints only the last step and its entity */
 export function printScenario(scenario: Scenario, finding: Finding, isBrief = false): string {
   const { model, data, steps } = scenario;
   if (isBrief)

@@ -1,10 +1,10 @@
-/** What questions are made of. */
+/** The parts of queries. */
 type Scalar = string | number | boolean | null;
 /** What a caller sends as JSON. */
 export type Json = Scalar | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = { readonly [name: string]: Json };
 
-/** Related records with options: which, in which order, how many for each record, and with what of them. */
+/** Related records with options: which, in which order, how many per record, and which of their fields. */
 export interface IncludeOptions {
   readonly where?: JsonObject;
   readonly sort?: readonly string[];
@@ -15,7 +15,7 @@ export interface IncludeOptions {
 }
 export type Includes = { readonly [relation: string]: true | IncludeOptions };
 
-/** What a list is asked for. */
+/** The options of a list. */
 export interface ListQuery {
   /** `name`, `name_op` or `relation.relation.name_op`, with the text of the value. */
   readonly filters?: readonly (readonly [string, string])[];
@@ -32,9 +32,9 @@ export interface ListQuery {
   readonly deleted?: "with" | "only";
 }
 
-/** What an aggregate computes. */
+/** The functions of an aggregate. */
 export interface Computation {
-  /** Columns, or parts of the calendar: `month(at)`. */
+  /** Columns, or calendar periods: `month(at)`. */
   readonly group?: readonly string[];
   readonly count?: true;
   readonly sum?: readonly string[];

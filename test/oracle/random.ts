@@ -8,7 +8,7 @@ export interface Random {
   some<T>(from: readonly T[], probability: number): T[];
 }
 
-/** mulberry32: small, quick, and good enough to choose examples. */
+/** mulberry32: small, fast, and good enough to choose examples. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

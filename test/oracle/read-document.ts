@@ -1,7 +1,7 @@
-/** Reads a document of OpenAPI: which routes it lists, and which fields. */
+/** Reads an OpenAPI document: which routes it lists, and which fields. */
 import type { EntityModel, Model, Reader } from "./model.ts";
 
-/** A document, as far as it is compared. */
+/** The compared parts of a document. */
 export interface OpenApi {
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
   readonly components: {
@@ -12,15 +12,15 @@ export interface OpenApi {
 interface Operation {
   readonly parameters?: readonly Parameter[];
 }
-/** A parameter, or where it is. */
+/** A parameter, or a reference to one. */
 interface Parameter {
   readonly name?: string;
   readonly $ref?: string;
 }
 
 /**
- * One line for each route, as in `GET /api/notes/{id}`. The routes that read a record and a list also have one for each field
- * that they show and filter by. The system may read all of them, so its lines are those of routes alone.
+ * One line per route, as in `GET /api/notes/{id}`. The routes that read a record and a list also have one line per field
+ * that they show and filter by. The system may read all fields, so its document has only lines of routes.
  */
 export function listedIn(document: OpenApi, model: Model, of: Reader): string[] {
   const lines = model.entities.flatMap((entity) => {

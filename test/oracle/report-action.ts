@@ -1,10 +1,10 @@
-/** An action whose handler returns records that it has read itself, in the form that a step asks for. */
+/** An action whose handler returns records that it read itself, in the form that a step requests. */
 import type { ActionContext, Rule } from "keelson";
 import { library as k } from "./library.ts";
 import type { Handling, ReportModel, RuleModel } from "./model.ts";
 import { type HandlerCall, runCall } from "./run-call.ts";
 
-/** What is sent to the handler. */
+/** The input of the handler. */
 export interface ReportInput {
   readonly from: "record" | "driver" | "client";
   readonly entity: string;
@@ -14,7 +14,7 @@ export interface ReportInput {
   readonly inTransaction?: true;
   readonly call?: HandlerCall;
   readonly handling: Handling;
-  /** What the copies say of themselves. */
+  /** The columns that the copies overwrite. */
   readonly claims: Record<string, unknown>;
 }
 

@@ -1,4 +1,4 @@
-/** Calls as requests of HTTP, and CSV that comes back. */
+/** Calls as HTTP requests, and CSV in responses. */
 import type { BatchItem, Call, Computation, ListQuery } from "./model.ts";
 
 /** Paths, or relations with options as JSON. */
@@ -23,7 +23,7 @@ export function searchOf(query: ListQuery): string {
 export const isWrite = (call: Call): call is Extract<Call, { do: "create" | "update" }> =>
   call.do === "create" || call.do === "update";
 
-/** An aggregate in the words of a query string. */
+/** An aggregate in query string syntax. */
 const computed = (of: Computation): string =>
   [
     ...(["group", "sum", "avg", "min", "max"] as const).flatMap((name) =>
@@ -86,7 +86,7 @@ export function requestOf(path: string, call: Call): [string, string, unknown?] 
   }
 }
 
-/** An item of a batch, whose path is below that of the API. */
+/** An item of a batch, whose path is relative to the API. */
 function itemOf({ on, call, ifMatch }: BatchItem): object {
   const [method, url, body] = requestOf(`/${on}s`, call);
   return {
@@ -99,7 +99,7 @@ function itemOf({ on, call, ifMatch }: BatchItem): object {
 
 /** Rows of CSV, as texts. */
 export function parseCsv(text: string): Record<string, string>[] {
-  // Values of scenarios have no quotes, commas and line breaks in them.
+  // Values of scenarios contain no quotes, commas or line breaks.
   const cells = (line: string): string[] => line.split(",").map((cell) => cell.replace(/^"|"$/g, ""));
   const [head = "", ...lines] = text.split(/\r?\n/).filter((line) => line !== "");
   const names = cells(head);

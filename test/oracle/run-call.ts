@@ -1,7 +1,7 @@
-/** Makes a call through a client in the process: `api.as(user)`, or a handler's `client(entity)`. */
+/** Makes a call through an in-process client: `api.as(user)`, or a handler's `client(entity)`. */
 import type { Input } from "./model.ts";
 
-/** A call as a client takes it. */
+/** A call in the client's form. */
 export interface HandlerCall {
   readonly do: string;
   readonly id?: string;

@@ -1,4 +1,4 @@
-/** Runs a scenario from its first row to its last step, or to the first step that goes wrong. */
+/** Runs a scenario from its first row to its last step, or to the first step with a wrong result. */
 import type { OracleApp } from "./build-app.ts";
 import { dataOfOtherTenant, isShared, OTHER_TENANT, OWN_TENANT, textsOf, withoutOthers } from "./companions.ts";
 import { answers, difference } from "./compare.ts";
@@ -22,7 +22,7 @@ import {
 } from "./model.ts";
 import { type Observed, perform, seed } from "./perform.ts";
 
-/** A step that did not go as the documents say. */
+/** A step whose result contradicts the documents. */
 export interface Finding {
   readonly step: Step;
   readonly expected: string;
@@ -52,16 +52,16 @@ export async function prepare(app: OracleApp, database: Database, model: Model, 
   return store(OWN_TENANT, data);
 }
 
-/** What is stored, without what another tenant has; what is not as that tenant left it, is there. */
+/** The stored data without the other tenant's rows, except those of its rows that changed. */
 async function readOwn(app: OracleApp, database: Database): Promise<Data> {
   const stored = await database.read(app.api);
   return app.others.size === 0 ? stored : withoutOthers(stored, app.others);
 }
 
-/** Chooses the step after those before it, in the world as it is by then; undefined when there are no more. */
+/** Chooses the next step in the world after the earlier steps; undefined at the end. */
 export type NextStep = (world: World, at: number) => Step | undefined;
 
-/** Runs steps until there are no more, or one goes wrong. */
+/** Runs steps until the end, or until one has a wrong result. */
 export async function runScenario(
   app: OracleApp,
   database: Database,
@@ -86,8 +86,8 @@ export async function runScenario(
 }
 
 /**
- * `reads` says when the database was read after a write. Most writes are refused: what they leave, which should be nothing, is
- * read together with what the next one stores.
+ * `reads` says when the database is read after a write. Most writes are refused: what they leave, which should be nothing,
+ * is read together with the result of the next write.
  */
 type Ran = { readonly world: World; readonly reads?: "now" | "later" } | { readonly finding: Finding };
 
@@ -97,7 +97,7 @@ async function runStep(app: OracleApp, database: Database, model: Model, world: 
   if (step.meanwhile !== undefined) return runRace(app, database, model, world, step, step.meanwhile);
   const entity = entityOf(model, step.on);
   const decided = evaluate(model, world, step);
-  // Where writes wait for each other, a reference that the write itself hides is refused as one that was hidden meanwhile.
+  // If writes wait for each other, a reference that the write itself hides is refused like one hidden concurrently.
   const hidden =
     database.whileLocked === undefined ? [] : decided.flatMap((one) => refusedAfterwards(model, world, one, step));
   const outcomes = [...decided, ...hidden];
@@ -108,7 +108,7 @@ async function runStep(app: OracleApp, database: Database, model: Model, world: 
     : askAgain(app, database, ran.world, step, step.unseen, got);
 }
 
-/** The refusals of the same request once its own write has been made, with its references or without them. */
+/** The refusals of the same request after its own write, with or without its references. */
 function refusedAfterwards(model: Model, before: World, { world: after }: Outcome, step: Step): readonly Outcome[] {
   if (after === undefined) return [];
   const keys = keysOf(entityOf(model, step.on)).map(keyOf);
@@ -121,7 +121,7 @@ function refusedAfterwards(model: Model, before: World, { world: after }: Outcom
   return [after, unlinked].flatMap((world) => evaluate(model, world, step)).filter(({ status }) => status === 400);
 }
 
-/** A field that the caller may not read has changed: the answer is the same, whatever the evaluator says of it. */
+/** A field that the caller may not read has changed: the response stays the same, whatever the evaluator expects. */
 async function askAgain(
   app: OracleApp,
   database: Database,
@@ -135,14 +135,14 @@ async function askAgain(
   const [before, after] = [first, second].map(({ status, body, total, pages }) =>
     JSON.stringify({ status, body, total, pages })
       .replace(/"requestId":"[^"]*"/, "")
-      // Relations are included side by side: which of them is the first beyond the limit depends on the database.
+      // Relations are included in parallel: which of them exceeds the limit first depends on the database.
       .replace(/Including .* bytes; [^"]*/, ""),
   );
   if (before !== after) return { finding: { step, expected: `${before}, as before the change`, got: String(after) } };
   return { world: afterMeanwhile(app.model, world, [change]) };
 }
 
-/** Finds the way in which the step ended among those it may, and holds what is stored against it. */
+/** Finds the permitted end that matches the step's result, and compares the stored data with it. */
 async function settle(
   app: OracleApp,
   database: Database,
@@ -173,7 +173,7 @@ async function settle(
   };
 }
 
-/** Rows of an import get ids in their order; which, depends on how many were made for rows that were refused. */
+/** Rows of an import get ids in order; which ids depends on how many were created for refused rows. */
 function named(after: World, before: World, { call, on }: Step, stored: Data): World {
   if (call.do !== "import") return after;
   const [old, table] = [before.rows.get(on), after.rows.get(on)];
@@ -196,7 +196,7 @@ const told = (outcomes: readonly Outcome[]): string =>
     )
     .join("  or  ");
 
-/** Of documents, which are long: what only one of the two lists. */
+/** For documents, which are long: the lines that only one of the two lists has. */
 function toldApart({ call }: Step, outcomes: readonly Outcome[], got: Observed): { expected: string; got: string } {
   const [expected, routes] = [outcomes[0]?.body, got.body] as [readonly string[], readonly string[]];
   if (call.do !== "document" || got.status !== 200) return { expected: told(outcomes), got: JSON.stringify(got) };
@@ -205,7 +205,7 @@ function toldApart({ call }: Step, outcomes: readonly Outcome[], got: Observed):
   return { expected: `besides ${only(expected, routes)}`, got: `besides ${only(routes, expected)}` };
 }
 
-/** A write that others get in the way of: it has to be decided on what they leave. */
+/** A write with concurrent changes: the decision must be based on their result. */
 async function runRace(
   app: OracleApp,
   database: Database,
@@ -218,9 +218,9 @@ async function runRace(
   const before = evaluate(model, world, step);
   const { when, got } = await raced(app, database, model, world, step, changes);
   const decided = evaluate(model, changed, step);
-  // A record that leaves the caller's reach while it is written is 403; whether 401 for anonymous callers, is not said.
+  // A record that leaves the caller's reach during the write gives 403; for anonymous callers, 401 is possible too.
   const lost = step.by === null && decided.some(({ status }) => status === 401) ? [{ status: 403 }] : [];
-  // What is refused as it was before the change writes nothing, so it may be said after it as well.
+  // A refusal that was correct before the change writes nothing, so it is also permitted after the change.
   const between = [...decided, ...lost, ...before.filter(({ status }) => status >= 400)];
   const after = before.flatMap((one) =>
     endsBefore(model, step, one, afterMeanwhile(model, one.world ?? world, changes)),
@@ -229,10 +229,10 @@ async function runRace(
   return settle(app, database, model, changed, step, outcomes, got);
 }
 
-/** When the changes were made: while the write was under way, when it had been made, or at a moment that nothing tells. */
+/** When the changes were made: during the write, after the write, or at an unknown time. */
 type When = "between" | "after" | "either";
 
-/** Makes the changes while the write waits: for the lock of its row, or for a rule that looks at the record. */
+/** Makes the changes while the write waits: for the lock of its row, or for a rule that reads the record. */
 async function raced(
   app: OracleApp,
   database: Database,
@@ -254,7 +254,7 @@ async function raced(
   }
   let when: When = "after";
   let change: Promise<void> | undefined;
-  // Rules look at a record before it is written, and once more afterwards: the row tells which of the two it is.
+  // Rules read a record before it is written, and once more afterwards: the row shows which of the two it is.
   const row = rowOf(world, entity.name, call.id) ?? {};
   const isSame = (data: Input, stored: Row): boolean => Object.entries(data).every(([name, to]) => stored[name] === to);
   const make = async (): Promise<void> => {
@@ -267,7 +267,7 @@ async function raced(
   app.interruption.run = async () => {
     app.interruption.run = undefined;
     change = make();
-    // Where transactions wait for each other, the change has to wait until the write is over.
+    // If transactions wait for each other, the change has to wait until the write is over.
     await Promise.race([change, new Promise((resolve) => setTimeout(resolve, 20))]);
     if (when === "after") isLate = true;
   };
@@ -278,7 +278,7 @@ async function raced(
   return { when: isLate ? "after" : when, got };
 }
 
-/** Whether what is stored of these values cannot be told by looking at it, or is not written by everybody. */
+/** Whether these stored values cannot be compared, or not every caller may write them. */
 const isProtected = (entity: EntityModel, data: Input): boolean =>
   entity.fields.some((one) => one.name in data && (one.encrypted !== undefined || one.writable !== undefined));
 

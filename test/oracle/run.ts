@@ -1,4 +1,4 @@
-/** `npm run oracle -- --steps 10000 --seed 1 --database memory`: starts the processes that do it (CONTRIBUTING.md). */
+/** `npm run oracle -- --steps 10000 --seed 1 --database memory`: starts the processes of a run (CONTRIBUTING.md). */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -21,7 +21,7 @@ const { values } = parseArgs({
 const look = fileURLToPath(new URL("look.ts", import.meta.url));
 const workers = Number(values.workers);
 const source = values.against === undefined ? undefined : checkOut(values.against);
-/** Seeds of processes are far apart, so that no two make the same models. */
+/** Seeds of processes are far apart, so that no two generate the same models. */
 const FAR = 1_000_000;
 
 function start(at: number): Promise<number> {

@@ -1,4 +1,4 @@
-/** Makes a counter-example smaller, for as long as it still is one: fewer steps, rows, rules, fields, entities. */
+/** Shrinks a counter-example while it still fails: fewer steps, rows, rules, fields, entities. */
 import { isShared, TENANT_FIELD } from "./companions.ts";
 import type { DatabaseName } from "./database.ts";
 import { openDatabases } from "./database.ts";
@@ -35,12 +35,12 @@ export async function shrink(found: Found, database: DatabaseName, features: Fea
           scenario.data,
           (_, at) => scenario.steps[at],
         );
-        // The same kind of step has to go wrong: anything else is another finding.
+        // The same kind of step must fail: another kind is another finding.
         if (finding === undefined || finding.step.call.do !== cause.do) return undefined;
         return { scenario: { ...scenario, steps }, finding };
       });
     } catch {
-      return undefined; // a model that does not start, rows that do not fit
+      return undefined; // a model that does not start, or rows that do not fit
     }
   };
   try {
@@ -67,7 +67,7 @@ export async function shrink(found: Found, database: DatabaseName, features: Fea
   }
 }
 
-/** Whether all rules, validators and reads of handlers are about columns and relations that there are. */
+/** Whether all rules, validators and reads of handlers use existing columns and relations. */
 function isSound({ model, steps }: Scenario): boolean {
   const meets = (entity: EntityModel, of: Condition): boolean => {
     if (of.is === "not") return meets(entity, of.of);
@@ -153,7 +153,7 @@ function withoutRows(scenario: Scenario): Scenario[] {
   return [...rows, ...pairs];
 }
 
-/** Models with one part less, where the rows and steps go along with it. */
+/** Models with one part removed, together with its rows and steps. */
 function withoutParts(scenario: Scenario): Scenario[] {
   const { model, data, steps } = scenario;
   const replaced = (name: string, change: (entity: EntityModel) => EntityModel): Model => ({
@@ -238,7 +238,7 @@ function withoutParts(scenario: Scenario): Scenario[] {
         Object.entries(data.pairs).filter(([side]) => side !== `${name}.${relation.name}`),
       );
       const rows = (data.rows[name] ?? []).map(({ [column]: _, ...rest }) => rest);
-      // With a key goes the list on the other side.
+      // The list on the other side is removed together with the key.
       const others = replaced(name, (one) => ({ ...one, relations: without(one.relations, at) })).entities.map(
         (one) => ({
           ...one,

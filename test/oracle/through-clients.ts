@@ -1,11 +1,11 @@
-/** Calls through clients in the process. */
+/** Calls through in-process clients. */
 import { type OracleApp, userOf } from "./build-app.ts";
 import type { Call, EntityModel, ListQuery, Principal } from "./model.ts";
 import type { Observed } from "./perform.ts";
 import { isWrite } from "./requests.ts";
 import { type HandlerCall, runCall } from "./run-call.ts";
 
-/** Filters as the `where` of a client in the process. */
+/** Filters as the `where` of an in-process client. */
 function whereOfFilters(entity: EntityModel, query: ListQuery): Record<string, unknown> | undefined {
   const parts: Record<string, unknown>[] = (query.filters ?? []).map(([name, text]) => {
     const at = name.lastIndexOf("_");
@@ -20,13 +20,13 @@ function whereOfFilters(entity: EntityModel, query: ListQuery): Record<string, u
   return parts.length === 0 ? undefined : { AND: parts };
 }
 
-/** The call as a client in the process takes it; undefined for those it has no word for. */
+/** The call in the form of an in-process client; undefined if the client has no equivalent. */
 export function clientCall(entity: EntityModel, call: Call): HandlerCall | undefined {
   if ("query" in call) {
     const { query } = call;
     if (call.do !== "list" && (query.q !== undefined || query.highlight)) return undefined;
     if (query.filters?.some(([name]) => name.includes("."))) return undefined;
-    // Clients in the process take datetimes as such, which a text of JSON is not.
+    // In-process clients take datetimes as Date objects, which a JSON text is not.
     if (/\d{4}-\d\d-\d\dT/.test(JSON.stringify([query.filters, query.where, query.include]))) return undefined;
     const where = whereOfFilters(entity, query);
     const options = {
@@ -60,7 +60,7 @@ export function clientCall(entity: EntityModel, call: Call): HandlerCall | undef
   return call.do === "delete" ? call : undefined;
 }
 
-/** What a client gives, in the form that HTTP would answer. */
+/** A client's result, in the form of an HTTP response. */
 export function fromClient(call: Call, value: unknown): Observed {
   const plain = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
   if (call.do === "list") {
@@ -68,7 +68,7 @@ export function fromClient(call: Call, value: unknown): Observed {
     return { status: 200, body: data, total };
   }
   if (call.do === "count") return { status: 200, body: { count: plain } };
-  // A client does not say which of the two it has done.
+  // A client does not report which of the two it did.
   if (call.do === "upsert") return { status: 200, body: plain };
   if (call.do === "delete") return { status: 200, body: { success: true, id: call.id } };
   return { status: call.do === "create" ? 201 : 200, body: plain };
@@ -89,7 +89,7 @@ export async function overClient(app: OracleApp, entity: EntityModel, by: Princi
   }
 }
 
-/** Calls of clients in one transaction, in which one that fails undoes all of them. */
+/** In-process calls in one transaction; one failure rolls back all of them. */
 export async function overTransaction(
   app: OracleApp,
   by: Principal,

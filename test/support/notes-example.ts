@@ -87,7 +87,7 @@ export function testNotesServer(name: string, { start, exitCode }: NotesHost): v
       expect(text).not.toContain("Note 1");
     });
 
-    it("answers 200 interleaved requests of two callers, each with the caller's own notes", async () => {
+    it("answers 200 interleaved requests of two callers with their own notes", async () => {
       const answers = Array.from({ length: 200 }, async (_, i) => {
         const [token, other] = i % 2 === 0 ? ["ann", "bob"] : ["bob", "ann"];
         const { json } = await as(token, "POST", "/api/notes", { title: `${token} ${i}` });

@@ -31,7 +31,7 @@ export function archive(setting: Setting, { do: kind, id }: Of<"archive" | "unar
   );
 }
 
-/** Field rules that keep a caller from writing, or from reading what is told, refuse the action. */
+/** An action is refused if a field rule forbids the caller to write its field, or to read the field it returns. */
 function flagged(
   setting: Setting,
   id: string,
@@ -42,7 +42,7 @@ function flagged(
   const { model, world, entity, by } = setting;
   const row = target(setting, id, "update");
   const field = entity.fields.find(({ name }) => name === column);
-  // A field that the caller may not write, or may not be told, is 403, before or after the record is looked for.
+  // A field that the caller may not write, or may not read if it is returned, gives 403, before or after the record is read.
   const shut: Outcome[] = [{ status: 403 }, refused(by), refusedOne(setting)];
   const isShut =
     field !== undefined &&
@@ -57,7 +57,7 @@ function flagged(
     ...(isCoherent(setting, row) ? [] : [INVALID]), // as in `asItIs`
   ];
   if (column !== "flag" || outcomes[0]?.world === undefined) return outcomes;
-  // A toggle tells the new value: it needs the right to read the field of this record as well.
+  // A toggle returns the new value, so the caller also needs the right to read the record's field.
   const { world: after } = outcomes[0] as { world: World };
   const changed = rowOf(after, entity.name, id) as Row;
   const tells =
@@ -67,7 +67,7 @@ function flagged(
   return tells ? outcomes : shut;
 }
 
-/** A deleted record out of reach is like a missing one, unless a rule has to look at it. */
+/** A deleted record out of reach is like a missing one, unless a rule has to read it. */
 function notTold(setting: Setting, id: string): Outcome[] {
   const row = rowOf(setting.world, setting.entity.name, id);
   return row === undefined || isLive(setting.entity, row) ? [] : [missing(setting, "some")];
@@ -75,7 +75,7 @@ function notTold(setting: Setting, id: string): Outcome[] {
 
 export function softDelete(setting: Setting, { id }: Of<"softDelete">): Outcome[] {
   const { entity, world } = setting;
-  // Twice is fine, and does not move the time.
+  // Repeating the action succeeds, and keeps the first time.
   const row = target(setting, id, "delete", true);
   if (isOutcome(row)) return [row, ...notTold(setting, id)];
   if ((row.deletedAt ?? null) !== null) return asItIs(setting, row);
@@ -83,7 +83,7 @@ export function softDelete(setting: Setting, { id }: Of<"softDelete">): Outcome[
   return [{ status: 200, body: SUCCESS, world: withRow(world, entity.name, { ...row, deletedAt: SOME_MOMENT }) }];
 }
 
-/** Nothing to change. Whether a record is validated that no longer fits, since it was changed past the framework, is not said. */
+/** Nothing to change. The documents do not say whether a record that became invalid outside the library is validated. */
 const asItIs = (setting: Setting, row: Row): Outcome[] => [
   { status: 200, body: SUCCESS },
   ...(isCoherent(setting, row) ? [] : [INVALID]),
@@ -122,7 +122,7 @@ export function clone(setting: Setting, { id }: Of<"clone">, newId: string): Out
   return create(setting, copy, newId);
 }
 
-/** One after the other; all or nothing. Records that are missing or out of reach are left out. */
+/** One after the other, in one transaction. Records that are missing or out of reach are skipped. */
 export function bulkUpdate(setting: Setting, { ids, data }: Of<"bulkUpdate">): Outcome[] {
   const { entity, by } = setting;
   if (reachOf(entity, entity.rules.update, by, "stored") === "none") return [refused(by)];
@@ -133,7 +133,7 @@ export function bulkUpdate(setting: Setting, { ids, data }: Of<"bulkUpdate">): O
   const outcomes = [...wrong, ...changedEach(setting, ids, data)];
   const key = ownerKey(setting.entity);
   if (key === undefined || !(key in data) || by?.role === "admin") return outcomes;
-  // An owner that is sent narrows the request to the records that are known to have it; the others are left out.
+  // A submitted owner limits the request to the records known to have that owner; the others are skipped.
   const { [key]: owner, ...others } = data;
   const known = ids.filter((id) => {
     const row = rowOf(setting.world, entity.name, id);
@@ -150,7 +150,7 @@ function changedEach(setting: Setting, ids: readonly string[], data: Input): Out
     for (const id of order) {
       const row = reachable({ ...setting, world }, id, "update");
       if (row === undefined) {
-        // The references are checked first, as the changes so far have left the database.
+        // The references are checked first, against the database after the changes so far.
         if (!leadsOn({ ...setting, world }, data)) early.push(INVALID);
         continue;
       }
@@ -159,7 +159,7 @@ function changedEach(setting: Setting, ids: readonly string[], data: Input): Out
       const failures = outcomes.filter((one) => one.world === undefined);
       early.push(...failures.map(({ status }) => ({ status: status === 404 ? 403 : status })));
       if (done === undefined) return early;
-      // What is left of the data when the caller's rules are through with it may be nothing at all.
+      // After the caller's field rules are applied, the data may be empty.
       if (writes({ ...setting, world }, row, data)) count += 1;
       world = done.world as World;
     }
@@ -167,7 +167,7 @@ function changedEach(setting: Setting, ids: readonly string[], data: Input): Out
   });
 }
 
-/** Whether the keys that are given lead to records that the caller may read. */
+/** Whether the given keys lead to records that the caller may read. */
 function leadsOn(setting: Setting, data: Input): boolean {
   const names = keysOf(setting.entity).map(keyOf);
   const given = readInput(setting, data, false).values;
@@ -178,12 +178,12 @@ function leadsOn(setting: Setting, data: Input): boolean {
   );
 }
 
-/** Whether an update has anything to store. */
+/** Whether an update has something to store. */
 function writes(setting: Setting, row: Row, data: Input): boolean {
   const { values, links, undecided } = readInput(setting, data, false);
   const { model, world, entity, by } = setting;
   const dropped = undecided.filter((field) => !passes(model, world, entity, row, field.writable, by, "stored"));
-  // A key that is sent back and leads to nothing the caller can read is a condition, and no change.
+  // A key sent back unchanged, whose record the caller cannot read, is a condition and not a change.
   const isSentBack = (name: string): boolean => values[name] === row[name] && !isSound(setting, row, [name]);
   const isOwners = (name: string): boolean => name === ownerKey(entity) && by?.role !== "admin";
   const left = Object.keys(values).filter(
@@ -208,7 +208,7 @@ export function bulkDelete(setting: Setting, { ids }: Of<"bulkDelete">): Outcome
     }
     return [{ status: 200, body: { count }, world }];
   });
-  // One statement for all of them finds rows that refer to each other gone together.
+  // One statement for all of them deletes rows that refer to each other together.
   const together = withoutRows(model, setting.world, entity.name, chosen);
   const all = together === undefined ? one : [...one, { status: 200, body: { count: chosen.length }, world: together }];
   const tangled = all.some(({ world: after }) => after !== undefined && isTangled(model, setting.world, after));
@@ -220,13 +220,13 @@ function reachable({ model, world, entity, by }: Setting, id: string, access: "u
   return row !== undefined && isLive(entity, row) && allowed(model, world, entity, row, access, by) ? row : undefined;
 }
 
-/** The order in which several records are changed is not promised. */
+/** The order in which several records are changed is not specified. */
 function inBothOrders(ids: readonly string[], run: (order: readonly string[]) => Outcome[]): Outcome[] {
   const distinct = [...new Set(ids)];
   return distinct.length < 2 ? run(distinct) : [...run(distinct), ...run([...distinct].sort())];
 }
 
-/** Each row as a create does; rows that are refused are reported, and the others stored. */
+/** Each row as in a create; refused rows are reported, and the others stored. */
 export function imported(setting: Setting, { rows }: Of<"import">, nextId: (index: number) => string): Outcome[] {
   const { entity, by } = setting;
   if (reachOf(entity, entity.rules.create, by, "create") === "none") return [refused(by)];

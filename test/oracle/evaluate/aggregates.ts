@@ -1,4 +1,4 @@
-/** What aggregates answer (guides/queries.md, “Aggregates”): the fold over the caller's own list. */
+/** The results of aggregates (guides/queries.md, “Aggregates”): a fold over the caller's list. */
 import type { Call, Computation, EntityModel, FieldModel, Principal, Row, Scalar } from "../model.ts";
 import { keyOf, keysOf } from "../model.ts";
 import { ordered } from "./filters.ts";
@@ -40,13 +40,13 @@ export function aggregate(setting: Setting, { query, of }: Aggregate): Outcome[]
   return [{ status: 200, body: page.map((group) => answered(entity, of, group)) }];
 }
 
-/** The records that have the same values of what is grouped by. */
+/** The records that have equal group values. */
 interface Group {
   readonly keys: readonly Scalar[];
   readonly rows: Row[];
 }
 
-/** A field that the caller may read on every record, and compare; id and keys are such. */
+/** A comparable field that the caller may read on every record, such as the id and keys. */
 function usable(entity: EntityModel, by: Principal, name: string): FieldModel | "key" | undefined {
   if (name === "id" || keysOf(entity).some((one) => keyOf(one) === name)) return "key";
   const field = entity.fields.find((one) => one.name === name);
@@ -88,13 +88,13 @@ function isComputable(entity: EntityModel, by: Principal, of: Computation): bool
   );
 }
 
-/** Names of measures, as `having` and `_sort` have them. */
+/** Names of measures in `having` and `_sort`. */
 const measuresOf = (of: Computation): string[] => [
   ...(of.count ? ["count"] : []),
   ...KINDS.flatMap((kind) => (of[kind] ?? []).map((name) => `${kind}.${name}`)),
 ];
 
-/** The value that a record is grouped by: of a column, or the beginning of a part of the calendar in a zone. */
+/** The group value of a record: a column's value, or the start of a calendar period in a time zone. */
 function keyIn(row: Row, name: string, zone: string): Scalar {
   const [part, field] = partOf(name) ?? [];
   const value = row[field ?? name] ?? null;
@@ -110,7 +110,7 @@ function keyIn(row: Row, name: string, zone: string): Scalar {
   return day.toISOString().slice(0, 10);
 }
 
-/** A measure of a group: null without a value to compute it of. */
+/** A measure of a group: null if there is no value to compute it from. */
 function measured(entity: EntityModel, rows: readonly Row[], name: string): Scalar {
   if (name === "count") return rows.length;
   const [kind, column] = name.split(".") as [Kind, string];
@@ -127,7 +127,7 @@ function measured(entity: EntityModel, rows: readonly Row[], name: string): Scal
   }
   const cents = values.reduce<number>((all, value) => all + Math.round(Number(value) * 100), 0);
   if (kind === "sum") return (cents / 100).toFixed(2);
-  // Four more digits, and halves are rounded away from zero.
+  // Four more digits; halves are rounded away from zero.
   const rounded = Math.floor((Math.abs(cents) * 20_000) / (2 * values.length) + 0.5) / 1_000_000;
   return `${cents < 0 && rounded !== 0 ? "-" : ""}${rounded.toFixed(6)}`;
 }
@@ -141,7 +141,7 @@ function passesTests(entity: EntityModel, group: Group, name: string, tests: unk
   });
 }
 
-/** By what is asked for, and then by the keys; null is the smallest value. */
+/** By the requested sort, then by the keys; null is the smallest value. */
 function inOrder(entity: EntityModel, of: Computation): (a: Group, b: Group) => number {
   const names = of.group ?? [];
   const worthOf = ({ keys, rows }: Group, name: string): Scalar => {

@@ -1,4 +1,4 @@
-/** What limits in bytes leave of answers (reference/limits.md): pages that stop early, and refusals. */
+/** The effect of byte limits on responses (reference/limits.md): pages that end early, and refusals. */
 import type { Call, Model, Step } from "../model.ts";
 import { INVALID, type Outcome } from "./outcome.ts";
 
@@ -7,22 +7,22 @@ const includesSome = (call: Call): boolean => {
   return include !== undefined && Object.keys(include).length > 0;
 };
 
-/** Bytes of the long texts in an answer: these count at least. */
+/** A lower bound: the bytes of the long texts in a response. */
 const longBytes = (body: unknown): number => {
   if (typeof body === "string") return body.length > 30 ? body.length : 0;
   if (typeof body !== "object" || body === null) return 0;
   return Object.values(body).reduce((sum: number, one) => sum + longBytes(one), 0);
 };
 
-/** Everything counts at most, and once more for each name: what is not shown may not count. */
+/** An upper bound: everything, plus each name again. Hidden values must not count. */
 const mostBytes = (body: unknown): number => JSON.stringify(body ?? null).length * 2;
 
-/** Whether a page has no more than it may: the first record comes whatever its size. */
+/** Whether a page respects the limit: the first record is always returned, whatever its size. */
 const fits = (page: readonly unknown[], most: number): boolean => page.length < 2 || longBytes(page) <= most;
 
 /**
- * The ways in which a step may end where answers are limited in bytes. How many records fit is left open, between what surely
- * fits and what surely does not.
+ * The permitted ends of a step whose response is limited in bytes. The number of records is open between what certainly
+ * fits and what certainly does not.
  */
 export function withinBytes({ pageBytes }: Model, { call }: Step, outcomes: readonly Outcome[]): Outcome[] {
   if (pageBytes === undefined) return [...outcomes];

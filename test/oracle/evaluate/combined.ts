@@ -1,4 +1,4 @@
-/** Upserts and batches (guides/writing.md): what single requests would do, under the rules of what they do. */
+/** Upserts and batches (guides/writing.md): the same as single requests, each under its own rules. */
 import type { BatchItem, Call, EntityModel, Input, JsonObject } from "../model.ts";
 import { entityOf } from "../model.ts";
 import { nestedCreate, nestedUpdate, nests } from "./nested.ts";
@@ -11,7 +11,7 @@ import { create, remove, update } from "./writes.ts";
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
 type Ids = () => string;
 
-/** Changes the record that has the key, of those in a list of the caller, or creates it. */
+/** Updates the record that has the key, among those in a list of the caller, or creates it. */
 export function upsert(setting: Setting, { on, data, include }: Of<"upsert">, ids: Ids): Outcome[] {
   const { entity, by, world } = setting;
   const mayUpdate = reachOf(entity, entity.rules.update, by, "stored") !== "none";
@@ -35,7 +35,7 @@ export const created = (setting: Setting, call: Of<"create">, ids: Ids): Outcome
 export const updated = (setting: Setting, call: Of<"update">, ids: Ids): Outcome[] =>
   nests(setting.entity, call.data) ? nestedUpdate(setting, call, ids) : update(setting, call);
 
-/** One item after the other, each in the world that the ones before it leave; the first that fails ends all of them. */
+/** One item after the other, each in the world that the earlier items leave; the first failure ends all of them. */
 export function batch(setting: Setting, { items }: Of<"batch">, ids: Ids): Outcome[] {
   let { world } = setting;
   const answers: { status: number; body: unknown }[] = [];
@@ -57,7 +57,7 @@ export function batch(setting: Setting, { items }: Of<"batch">, ids: Ids): Outco
 function itemEnds(setting: Setting, call: BatchItem["call"], { ifMatch }: BatchItem, ids: Ids): Outcome[] {
   const outcomes = endsOf(setting, call, ids);
   const { model, world, entity, by } = setting;
-  // Records without versions have no tag that could match; nothing matches records that the caller may not read.
+  // A record without a version has no matching ETag; no ETag matches a record that the caller may not read.
   const row = "id" in call ? rowOf(world, entity.name, call.id) : undefined;
   const reads = row !== undefined && passes(model, world, entity, row, entity.rules.read, by, "stored");
   if (ifMatch === undefined || (ifMatch === "*" && reads) || call.do === "create" || call.do === "upsert")
@@ -73,7 +73,7 @@ function endsOf(setting: Setting, call: BatchItem["call"], ids: Ids): Outcome[] 
 
 const REFERENCE = /^\$(\d+)\.(\w+)$/;
 
-/** A call with values of answers before it; undefined where there is no such value. */
+/** A call with values of earlier responses; undefined if there is no such value. */
 function resolved(call: BatchItem["call"], answers: readonly { body: unknown }[]): BatchItem["call"] | undefined {
   let isFound = true;
   const resolve = (value: unknown): unknown => {
@@ -94,6 +94,6 @@ function resolved(call: BatchItem["call"], answers: readonly { body: unknown }[]
   return isFound ? next : undefined;
 }
 
-/** A unique field of an entity, by which records are found. */
+/** A unique field of an entity, which identifies records. */
 export const uniqueFields = (entity: EntityModel): readonly string[] =>
   entity.fields.filter(({ unique }) => unique).map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** Whether a record meets a condition (drivers.md, “Conditions”): logic with two values, a comparison with null is false. */
+/** Whether a record meets a condition (drivers.md, “Conditions”): two-valued logic; a comparison with null is false. */
 import type {
   Comparison,
   Condition,
@@ -32,7 +32,7 @@ export function compare(stored: Scalar, op: Comparison, given: Scalar | readonly
   return { gt: order > 0, gte: order >= 0, lt: order < 0, lte: order <= 0 }[op];
 }
 
-/** The records that a relation of a record leads to, softly deleted ones included. */
+/** The related records of a record, including softly deleted ones. */
 export function relatedTo(model: Model, world: World, entity: EntityModel, row: Row, relation: RelationModel): Row[] {
   if (relation.kind === "belongsTo" || relation.kind === "selfRef") {
     const found = rowOf(world, relation.target, row[keyOf(relation)]);
@@ -53,7 +53,7 @@ export function relatedTo(model: Model, world: World, entity: EntityModel, row: 
   return rowsOf(world, relation.target).filter((other) => other[key] === row.id);
 }
 
-/** The record need not be in the world: that of a create is not. */
+/** The record need not be in the world: the record of a create is not. */
 export function holds(
   model: Model,
   world: World,

@@ -1,6 +1,6 @@
 /**
- * What a document of OpenAPI lists for its reader (guides/openapi.md): the routes that the rules let them use for some records
- * or all, without those that are refused to them whatever the record is, and the fields that they may read and filter by.
+ * The contents of an OpenAPI document for its reader (guides/openapi.md): the routes that the rules allow them for some or
+ * all records, without routes that are always refused, and the fields that they may read and filter by.
  */
 import type { Access, ActionName, Call, EntityModel, FieldModel, Principal, RuleModel } from "../model.ts";
 import type { Outcome, Setting } from "./outcome.ts";
@@ -39,7 +39,7 @@ function rightsOf(entity: EntityModel, by: Principal): Rights {
   };
 }
 
-/** For the system: all that the rules let anybody do. An empty list lets nobody. */
+/** For the system: everything that the rules allow any caller. An empty list allows no caller. */
 function openRights({ rules, report }: EntityModel): Rights {
   const isOpen = (list: readonly RuleModel[] | undefined): boolean => (list ?? []).length > 0;
   return {
@@ -50,7 +50,7 @@ function openRights({ rules, report }: EntityModel): Rights {
   };
 }
 
-/** With what the routes that read a record and a list say of fields. */
+/** Includes the fields of the routes that read a record and a list. */
 function withFields(entity: EntityModel, by: Principal, routes: readonly string[]): string[] {
   const [one, list] = [`GET /api/${entity.name}s/{id}`, `GET /api/${entity.name}s`];
   const lines = entity.fields.flatMap((field) => [
@@ -86,7 +86,7 @@ function routesOf(entity: EntityModel, { uses, shows, writes, reports }: Rights)
     ["POST /{id}/restore", has("restore") && updates],
     ["POST /{id}/archive", has("archive") && updates && writes("archived")],
     ["POST /{id}/unarchive", has("unarchive") && updates && writes("archived")],
-    // A toggle tells the new value.
+    // A toggle returns the new value.
     ["POST /{id}/toggle-flag", has("toggle") && updates && uses("read") && shows("flag") && writes("flag")],
     [`${report?.method} ${report?.onResource ? "/{id}" : ""}/report`, reports],
     ...["handled", "seed", "stepped", "stepCreate", "stepUpdate", "stepDelete"].map(

@@ -1,6 +1,6 @@
 /**
- * The evaluator: what a step may answer, and what the database holds afterwards. It is slow and obvious on purpose, written
- * from the documents, and shares no code with the library.
+ * The evaluator: the permitted responses of a step, and the contents of the database afterwards. It is slow and simple on
+ * purpose, written from the documents, and shares no code with the library.
  */
 import type { Model, Step } from "../model.ts";
 import { entityOf } from "../model.ts";
@@ -27,8 +27,8 @@ function idsOf(step: Step): () => string {
 const ACTIONS = ["exists", "clone", "toggle", "archive", "unarchive", "softDelete", "restore"];
 
 /**
- * Where no rule can pass, an action of an entity that hides what is forbidden says so by 403, the same for every id; so does
- * a request with a key.
+ * If no rule can pass, an action of an entity that hides forbidden records responds with 403, the same for every id; so
+ * does a request with an idempotency key.
  */
 function withPlainRefusal({ entity, by }: Setting, step: Step, outcomes: Outcome[]): Outcome[] {
   const isAction = ACTIONS.includes(step.call.do) || step.again !== undefined;
@@ -37,7 +37,7 @@ function withPlainRefusal({ entity, by }: Setting, step: Step, outcomes: Outcome
     : outcomes;
 }
 
-/** How a step may end; the first is what the documents say most plainly. */
+/** The permitted ends of a step; the first is the one that the documents describe most directly. */
 export function evaluate(model: Model, world: World, step: Step): Outcome[] {
   const inProcess = (step.surface === "client" || step.surface === "handler") && { inProcess: true as const };
   const setting: Setting = { model, world, entity: entityOf(model, step.on), by: step.by, ...inProcess };
@@ -46,8 +46,8 @@ export function evaluate(model: Model, world: World, step: Step): Outcome[] {
 }
 
 /**
- * Steps of workflows find “the one record that matches”: one out of reach may be missing to them. They delete no record whose
- * deletion deletes or changes others, since nothing would bring these back.
+ * Workflow steps find “the one record that matches”; a record out of reach may count as missing. They do not delete a
+ * record whose deletion deletes or changes others, because that could not be compensated.
  */
 function ofSteps({ world, entity }: Setting, { call }: Step, outcomes: Outcome[]): Outcome[] {
   const isRefused = outcomes.some(({ status }) => status === 403 || status === 401);

@@ -9,7 +9,7 @@ const SUFFIXES = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "st
 const ORDERED: readonly Comparison[] = ["gt", "gte", "lt", "lte"];
 const TEXTUAL: readonly Comparison[] = ["like", "starts", "ends"];
 
-/** A comparison that can be asked. */
+/** A permitted comparison. */
 export interface Asked {
   readonly column: string;
   readonly field: FieldModel | undefined;
@@ -23,7 +23,7 @@ function split(name: string): [string, Comparison] {
   return at > 0 && (SUFFIXES as readonly string[]).includes(suffix) ? [name.slice(0, at), suffix] : [name, "eq"];
 }
 
-/** Datetimes and decimals in the one form that scenarios write them in. */
+/** Datetimes and decimals in the format that scenarios use. */
 export const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const DECIMAL = /^-?\d{1,4}\.\d\d$/;
 
@@ -35,7 +35,7 @@ function valueFrom(kind: FieldModel["kind"], text: string): Scalar | undefined {
   return /^-?\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Whether a caller may compare a column in this way: an unreadable field is like an unknown one. */
+/** Whether a caller may compare a column in this way: an unreadable field is treated like an unknown one. */
 export function takes(entity: EntityModel, by: Principal, column: string, op: Comparison): boolean {
   const field = entity.fields.find((one) => one.name === column);
   const isKey = column === "id" || keysOf(entity).some((one) => keyOf(one) === column);
@@ -63,7 +63,7 @@ function readFilter(entity: EntityModel, by: Principal, name: string, text: stri
 
 export type Test = (row: Row) => boolean;
 
-/** A value in a form whose order is that of its kind. */
+/** A value in a form that sorts like its kind. */
 export const ordered = (field: FieldModel | undefined, value: Scalar): Scalar =>
   field?.kind === "decimal" && value !== null ? Number(value) : value;
 
@@ -75,7 +75,7 @@ export function testOf(view: View, entity: EntityModel, { column, field, op, val
     compare(ordered(field, row[column] ?? null), op, given);
 }
 
-/** Filters through one relation are about one and the same related record, also where they go on from it. */
+/** Filters through one relation apply to the same related record, also if their paths continue from it. */
 export function filterTests(
   view: View,
   entity: EntityModel,
@@ -102,7 +102,7 @@ export function filterTests(
 const allOf = (tests: readonly (Test | undefined)[]): Test | undefined =>
   tests.includes(undefined) ? undefined : (row) => tests.every((test) => (test as Test)(row));
 
-/** Whether some related record that the caller may read passes; undefined where this cannot be asked. */
+/** Whether some related record that the caller may read passes; undefined if the filter is not allowed. */
 export function relatedTest(
   view: View,
   entity: EntityModel,
@@ -123,7 +123,7 @@ export function relatedTest(
     );
 }
 
-/** The view of related records; undefined where a path leads from shared records back to many for the second time. */
+/** The view of related records; undefined if a path returns from shared records to a list for the second time. */
 function further(view: View, { kind }: RelationModel): View | undefined {
   const { isShared, turns } = view.way ?? { isShared: false, turns: 0 };
   const isMany = kind === "hasMany" || kind === "manyToMany";

@@ -1,4 +1,4 @@
-/** Related records in answers (http.md, “List queries”; guides/queries.md, “Related records”). */
+/** Related records in responses (http.md, “List queries”; guides/queries.md, “Related records”). */
 import type { EntityModel, IncludeOptions, Includes, Json, RelationModel, Row } from "../model.ts";
 import { entityOf, relationOf } from "../model.ts";
 import { relatedTo } from "./conditions.ts";
@@ -7,7 +7,7 @@ import { listed, shown, type View } from "./shown.ts";
 import { isSelectable, isSortable, order } from "./sorting.ts";
 import { treeTest } from "./trees.ts";
 
-/** What is included of a relation. */
+/** The options of an included relation. */
 type Node = Omit<IncludeOptions, "include"> & { readonly include: Tree };
 export type Tree = { readonly [relation: string]: Node };
 
@@ -30,12 +30,12 @@ function treeOfPaths(paths: readonly string[]): Tree {
 
 const isToOne = ({ kind }: RelationModel): boolean => kind !== "hasMany" && kind !== "manyToMany";
 
-/** Whether each relation exists, and takes the options that it is given. */
+/** Whether each relation exists and accepts its options. */
 export function includes(view: View, entity: EntityModel, tree: Tree): boolean {
   return isPlainlyRight(view, entity, tree) && suits(view, entity, tree);
 }
 
-/** Whether an include is right whatever the caller may read: relations exist, and those to one record take no list's options. */
+/** Whether an include is valid for any caller: its relations exist, and to-one relations have no list options. */
 export function isPlainlyRight(view: View, entity: EntityModel, tree: Tree): boolean {
   return Object.entries(tree).every(([name, { limit, sort, count, include }]) => {
     const relation = relationOf(entity, name);
@@ -45,7 +45,7 @@ export function isPlainlyRight(view: View, entity: EntityModel, tree: Tree): boo
   });
 }
 
-/** Whether the options name only what the caller may filter on, sort by and read. */
+/** Whether the options name only fields that the caller may filter on, sort by and read. */
 function suits(view: View, entity: EntityModel, tree: Tree): boolean {
   return Object.entries(tree).every(([name, node]) => {
     const target = entityOf(view.model, (relationOf(entity, name) as RelationModel).target);
@@ -54,7 +54,7 @@ function suits(view: View, entity: EntityModel, tree: Tree): boolean {
 }
 
 function suitsNode(view: View, target: EntityModel, { where = {}, sort = [], select = [] }: Node): boolean {
-  // Of records that the caller may not read, nothing can be asked.
+  // Records that the caller may not read cannot be queried.
   if (reachOf(target, target.rules.read, view.by, "list") === "none")
     return sort.length + select.length === 0 && namesNothing(where);
   return (
@@ -70,7 +70,7 @@ const namesNothing = (where: Json): boolean =>
       ["and", "or", "not"].includes(name) && [parts].flat().every((part) => namesNothing(part as Json)),
   );
 
-/** A record as it is answered, with what it includes. */
+/** A record as returned, with its included records. */
 export function shownWith(
   view: View,
   entity: EntityModel,
@@ -83,7 +83,7 @@ export function shownWith(
   for (const [name, node] of Object.entries(tree)) {
     const relation = relationOf(entity, name) as RelationModel;
     const target = entityOf(view.model, relation.target);
-    // Options that do not suit find nothing where they are not refused.
+    // Options that do not fit the relation find nothing if they are not refused.
     const test =
       node.where === undefined
         ? () => true

@@ -1,4 +1,4 @@
-/** What becomes of a body (entities.md, “What happens to a value”; http.md, “Input”). */
+/** The processing of a body (entities.md, “What happens to a value”; http.md, “Input”). */
 import type { EntityModel, FieldModel, Input, RelationModel, Row, Scalar } from "../model.ts";
 import { entityOf, keyOf, keysOf, ownerColumn, pairsOf } from "../model.ts";
 import { holds } from "./conditions.ts";
@@ -12,7 +12,7 @@ const IGNORED = ["id", "createdAt", "updatedAt", "version"];
 /** A stored password: never the text itself. */
 export const hashed = (value: Scalar): Scalar => (value === null ? null : `hash of ${String(value)}`);
 
-/** Ids of a relation: all that there should be, or some to add or to remove. */
+/** Ids of a relation: the complete list, or ids to add and to remove. */
 export type Links = readonly [RelationModel, readonly string[], "set" | "add" | "remove"];
 
 /** A body in its parts. */
@@ -21,7 +21,7 @@ export interface Read {
   readonly values: { readonly [column: string]: Scalar };
   /** Lists of ids, by relation. */
   readonly links: readonly Links[];
-  /** Names of fields that are written only where their rules pass. */
+  /** Names of fields that are written only if their rules pass. */
   readonly undecided: readonly FieldModel[];
   readonly isValid: boolean;
 }
@@ -41,7 +41,7 @@ export function readInput({ entity, by }: Setting, input: Input, creates: boolea
       if (field.readonly || (entity.softDelete && name === "deletedAt")) continue;
       const reach =
         field.writable === undefined ? "all" : reachOf(entity, field.writable, by, creates ? "create" : "stored");
-      // What the caller may neither read nor write, on this record or any other, is an unknown name to them; what they may only
+      // A field that the caller may neither read nor write, on any record, is an unknown name; a field that the caller may only
       // read is ignored.
       const everWrites = field.writable === undefined || reachOf(entity, field.writable, by, "stored") !== "none";
       if (reach === "none" && !everWrites && readableReach(entity, field, by) === "none") isValid = false;
@@ -56,7 +56,7 @@ export function readInput({ entity, by }: Setting, input: Input, creates: boolea
   return { values, links, undecided, isValid };
 }
 
-/** Whether a value is one of its field. */
+/** Whether a value is valid for its field. */
 export function fits(field: FieldModel, value: Scalar): boolean {
   if (value === null) return field.optional === true;
   if (field.kind === "string") return typeof value === "string" && (!field.password || value.length >= 8);
@@ -66,7 +66,7 @@ export function fits(field: FieldModel, value: Scalar): boolean {
   return typeof value === "boolean";
 }
 
-/** Whether all columns that are named have values of their kinds, and keys lead to records that the caller may read. */
+/** Whether all named columns have values of their kinds, and keys lead to records that the caller may read. */
 export function isSound(setting: Setting, row: Row, names: readonly string[]): boolean {
   const { model, world, entity, by } = setting;
   return names.every((name) => {
@@ -77,20 +77,20 @@ export function isSound(setting: Setting, row: Row, names: readonly string[]): b
     if (value === null) return key.optional === true;
     const target = entityOf(model, key.target);
     const found = rowOf(world, target.name, value);
-    // Who creates a record owns it, whether or not they may read what the users' table says of them.
+    // The creator of a record owns it, even if they may not read their own record in the users' table.
     if (name === ownerKey(entity) && value === by?.id) return true;
-    // References are asked about as a list is: a rule that has to look at the record lets none through.
+    // References are checked like a list: a rule that has to read the record allows none of them.
     return (
       found !== undefined && isLive(target, found) && passes(model, world, target, found, target.rules.read, by, "list")
     );
   });
 }
 
-/** Whether the validators across fields pass; they see the record as a whole. */
+/** Whether the validators across fields pass; they receive the complete record. */
 export const isCoherent = ({ model, world, entity }: Setting, row: Row): boolean =>
   entity.validators.every(({ holds: condition }) => holds(model, world, entity, row, condition, null));
 
-/** Whether another record has a unique value of this one; softly deleted ones give theirs up. */
+/** Whether another record has one of these unique values; softly deleted records release theirs. */
 export function collides(world: World, entity: EntityModel, row: Row): boolean {
   const unique = [
     ...entity.fields.filter((one) => one.unique).map(({ name }) => name),
@@ -105,11 +105,11 @@ export function collides(world: World, entity: EntityModel, row: Row): boolean {
   );
 }
 
-/** The owner's column where it is a key, which callers cannot give away. */
+/** The owner's column if it is a key, which callers cannot change. */
 export const ownerKey = (entity: EntityModel): string | undefined =>
   entity.ownedBy === "id" ? undefined : ownerColumn(entity);
 
-/** What ids make of the pairs of a record, as pairs that are added and removed. */
+/** The pairs that the submitted ids add and remove. */
 export function changedPairs(
   setting: Setting,
   id: string,
@@ -130,7 +130,7 @@ export function changedPairs(
   return {
     at,
     added: mode === "remove" ? [] : ids.filter((one) => !current.includes(one)),
-    // A write of links removes only links the caller can see.
+    // A write of links removes only links that the caller can see.
     removed: current.filter(
       (one) => (mode === "set" ? !ids.includes(one) : mode === "remove" && ids.includes(one)) && sees(one),
     ),

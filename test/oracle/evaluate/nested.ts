@@ -1,6 +1,6 @@
 /**
- * Writes with related records (guides/writing.md, “With related records”): what single requests would do one after the other, all
- * of it or nothing. Records that the record refers to come first, then the record, then those that refer to it.
+ * Writes with related records (guides/writing.md, “With related records”): the same as single requests one after the other, in
+ * one transaction. Records that the record refers to come first, then the record, then those that refer to it.
  */
 import type { Call, EntityModel, Input, Json, JsonObject, RelationModel, Row } from "../model.ts";
 import { entityOf, keyOf, relationOf } from "../model.ts";
@@ -30,7 +30,7 @@ export function nestedUpdate(setting: Setting, { id, data, include }: Of<"update
   return allOrNothing(setting, (work) => work.answers(work.update(setting.entity, id, data, ids), 200, include));
 }
 
-/** Which of several problems is said first, is not said. */
+/** Which of several errors is reported first is not specified. */
 const REFUSALS: readonly Outcome[] = [400, 401, 403, 404, 409].map((status) => ({ status }));
 const REFUSED = new Error("one of the writes is refused");
 
@@ -61,7 +61,7 @@ export class Work {
     return { ...this.#setting, entity, world: this.world };
   }
 
-  /** Goes on with the world as a request leaves it. */
+  /** Continues in the world that a request leaves. */
   take(outcomes: readonly Outcome[]): Outcome {
     const done = outcomes.find(({ status }) => status < 300);
     if (done === undefined) throw REFUSED;
@@ -86,21 +86,21 @@ export class Work {
   update(entity: EntityModel, id: string, data: Input, ids: Ids): Written {
     const { plain, links, nested } = this.#before(entity, data, ids);
     this.take(update(this.at(entity), { do: "update", id, data: plain }, links));
-    // Who may not read a record is not told what it refers to.
+    // A caller that may not read a record must not learn what it refers to.
     const refers = nested.some(
       ([{ kind }, words]) => (kind === "belongsTo" || kind === "selfRef") && "update" in words,
     );
     if (refers && !this.#reads(entity, id)) throw REFUSED;
     const written = rowOf(this.world, entity.name, id) as Row;
     this.#after(entity, id, nested, ids);
-    // The record is still one that the caller may change when all is written.
+    // After all writes, the caller must still have the right to change the record.
     const row = rowOf(this.world, entity.name, id);
     const { model, by } = this.#setting;
     if (row === undefined || !allowed(model, this.world, entity, row, "update", by)) throw REFUSED;
     return { entity, row: written };
   }
 
-  /** What the record's answer is. Where what comes after the record changes it once more, it is not said which of the two is shown. */
+  /** The response for the record. If a later write changes the record again, either version may be returned. */
   answers({ entity, row }: Written, status: number, include?: readonly string[]): Outcome[] {
     const last = rowOf(this.world, entity.name, row.id);
     if (last !== row) return [{ status, world: this.world, body: undefined }];
@@ -113,7 +113,7 @@ export class Work {
     return row !== undefined && passes(model, this.world, entity, row, entity.rules.read, by, "stored");
   }
 
-  /** Makes the records that the record refers to, and those of its pairs; says what is left of the body. */
+  /** Creates the records that the record refers to, and those of its pairs; returns the rest of the body. */
   #before(
     entity: EntityModel,
     data: Input,
@@ -143,7 +143,7 @@ export class Work {
       const key = keyOf(relation);
       const own = Object.entries(words).filter(([word]) => word !== "update");
       if (own.length > 1 || (own.length > 0 && plain[key] !== undefined)) throw REFUSED;
-      // Who is found may be the caller, but whether it is, depends on the key: only administrators name owners in this way.
+      // The found record may be the caller, depending on the key: only administrators may name owners in this way.
       if ("connectOrCreate" in words && key === ownerKey(entity) && this.#setting.by?.role !== "admin") throw REFUSED;
       for (const [word, given] of own)
         if (MAKES.includes(word))
@@ -163,7 +163,7 @@ export class Work {
     return id as string;
   }
 
-  /** The record that has a unique key, of those in a list of the caller; a new one would have the same key. */
+  /** The record that has a unique key, among those in a list of the caller; a new record would have the same key. */
   #byKey(target: EntityModel, { where, create: made }: JsonObject): string | undefined {
     const setting = this.at(target);
     const [key = "", ...others] = Object.keys(where as JsonObject);
@@ -175,15 +175,15 @@ export class Work {
     return found?.id as string | undefined;
   }
 
-  /** A caller who may not write the key would make records that are never found. */
+  /** A caller that may not write the key would create records that are never found again. */
   #assertKept(target: EntityModel, id: string, where: JsonObject): void {
     const row = rowOf(this.world, target.name, id);
     if (Object.entries(where).some(([name, value]) => row?.[name] !== value)) throw REFUSED;
   }
 
   /**
-   * Writes what refers to the record, and changes what it refers to: as the record was written, whatever its own nested writes
-   * make of it.
+   * Writes the records that refer to the record, and changes its references: based on the record as first written, whatever
+   * its own nested writes change.
    */
   #after(entity: EntityModel, id: string, nested: readonly [RelationModel, JsonObject][], ids: Ids): void {
     const written = rowOf(this.world, entity.name, id);
@@ -262,7 +262,7 @@ export class Work {
     this.update(children.target, id, data, ids);
   }
 
-  /** Only a record of the one around it is changed, which takes the right to read it: otherwise it would tell whose it is. */
+  /** Only a related record of the parent is changed, which requires the right to read it: otherwise it would reveal its parent. */
   #assertOwn({ target, key, parent }: Children, id: string): void {
     if (rowOf(this.world, target.name, id)?.[key] !== parent || !this.#reads(target, id)) throw REFUSED;
   }
@@ -273,7 +273,7 @@ export class Work {
     return only.id as string;
   }
 
-  /** Those that a list of the caller has, in the order of their ids. */
+  /** The records that a list of the caller returns, ordered by id. */
   #find({ target, key, parent }: Children, where: Json): Row[] {
     const setting = this.at(target);
     if (reachOf(target, target.rules.read, setting.by, "list") === "none") throw REFUSED;
@@ -285,7 +285,7 @@ export class Work {
   }
 }
 
-/** A record as it was written, before what comes after it. */
+/** A record as written, before the writes that follow it. */
 interface Written {
   readonly entity: EntityModel;
   readonly row: Row;
@@ -299,7 +299,7 @@ interface Children {
   readonly isOne: boolean;
 }
 
-/** Words that may make a record. */
+/** Keywords that may create a record. */
 const MAKES: readonly string[] = ["create", "connectOrCreate"];
 
 const listOf = (given: Json | undefined): readonly Json[] => (Array.isArray(given) ? given : [given as Json]);
@@ -309,7 +309,7 @@ interface Item {
   readonly item: Json;
 }
 
-/** Records that are named by their ids come in the order of those, before new ones and those that have to be found. */
+/** Records named by id come in that order, before new ones and those found by key. */
 function inOrder(words: JsonObject): readonly Item[] {
   const items = Object.entries(words).flatMap(([word, given]): Item[] =>
     word === "set" ? [] : listOf(given).map((item) => ({ word, item })),

@@ -2,18 +2,18 @@ import type { EntityModel, Model, Principal } from "../model.ts";
 import type { Reach } from "./rules.ts";
 import type { World } from "./world.ts";
 
-/** One way in which a step may end. Most steps have one; where the documents leave it open, there are several. */
+/** One permitted end of a step. Most steps have one; where the documents leave it open, there are several. */
 export interface Outcome {
   readonly status: number;
-  /** What is answered; undefined where it is not compared. */
+  /** The response; undefined if it is not compared. */
   readonly body?: unknown;
-  /** Of lists: how many records match in all. */
+  /** Of lists: the total number of matching records. */
   readonly total?: number;
-  /** What the database holds afterwards; undefined where nothing changes. */
+  /** The contents of the database afterwards; undefined if nothing changes. */
   readonly world?: World;
 }
 
-/** What every question is asked with. */
+/** The context of every evaluation. */
 export interface Setting {
   readonly model: Model;
   readonly world: World;
@@ -22,14 +22,14 @@ export interface Setting {
   readonly inProcess?: true;
 }
 
-/** A text that stands for any moment: when something was deleted. */
+/** A text that stands for any datetime, such as the time of a deletion. */
 export const SOME_MOMENT = "*moment*";
 
 export const refused = (by: Principal): Outcome => ({ status: by === null ? 401 : 403 });
-/** The refusal of one record: who is signed in is not told that it is there, where the entity hides it. */
+/** The refusal for one record: an authenticated caller must not learn that it exists if the entity hides it. */
 export const refusedOne = ({ entity, by }: Setting): Outcome =>
   by !== null && entity.hideForbidden ? { status: 404 } : refused(by);
-/** There is no such record. Anonymous callers that rules narrow to some records cannot tell it from one they may not have. */
+/** The record is missing. Anonymous callers with rules for some records cannot distinguish it from a forbidden one. */
 export const missing = ({ by }: Setting, reach: Reach): Outcome => ({
   status: by === null && reach === "some" ? 401 : 404,
 });

@@ -19,7 +19,7 @@ function searchTest(view: View, entity: EntityModel, text: string): Test {
     fields.some((field) => showsField(view, entity, field, row) && compare(row[field.name] ?? null, "like", text));
 }
 
-/** Whether the caller may see deleted records, those that they may restore; undefined when this cannot be asked. */
+/** Whether the caller may see deleted records that they may restore; undefined if the option is refused. */
 export function deletedTest(view: View, entity: EntityModel, deleted: ListQuery["deleted"]): Test | undefined {
   if (deleted === undefined) return (row) => isLive(entity, row);
   if (entity.softDelete === undefined) return undefined;
@@ -29,7 +29,7 @@ export function deletedTest(view: View, entity: EntityModel, deleted: ListQuery[
     : (row) => isLive(entity, row) || restorable(row);
 }
 
-/** What a query finds among the records that the rule lets through; undefined when it is refused. */
+/** What a query finds among the records that the rule allows; undefined when it is refused. */
 export function find(view: View, entity: EntityModel, query: ListQuery, isList = false): Row[] | undefined {
   const tests = filterTests(view, entity, query.filters ?? []);
   if (query.where !== undefined) tests.push(treeTest(view, entity, query.where));
@@ -46,7 +46,7 @@ export function find(view: View, entity: EntityModel, query: ListQuery, isList =
     .sort(isRanked ? rankOrder(view, entity, query) : order(view, entity, query.sort ?? []));
 }
 
-/** Whether `include` and `select` name what there is for this caller. */
+/** Whether `include` and `select` use only names that exist for this caller. */
 export function isShape(view: View, entity: EntityModel, query: ListQuery): boolean {
   return (
     (view.inProcess ? isPlainlyRight : includes)(view, entity, treeOf(query.include)) &&

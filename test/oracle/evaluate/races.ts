@@ -1,4 +1,4 @@
-/** What others change while a step is under way, and what a request that is sent again is answered. */
+/** Concurrent changes during a step, and the response to a repeated request. */
 import type { EntityModel, Meanwhile, Model, Principal, Row, Step } from "../model.ts";
 import { entityOf, relationOf } from "../model.ts";
 import { evaluate } from "./evaluate.ts";
@@ -24,7 +24,7 @@ export function afterMeanwhile(model: Model, world: World, changes: readonly Mea
   return next;
 }
 
-/** A write that was over before the changes may answer with its record as it is after them (ADR 51). */
+/** A write that finished before the changes may return its record as it is after them (ADR 51). */
 export function endsBefore(model: Model, { on, by, call }: Step, one: Outcome, world: World): Outcome[] {
   const entity = entityOf(model, on);
   const id = one.status < 300 ? (one.body as { id?: string } | undefined)?.id : undefined;
@@ -33,7 +33,7 @@ export function endsBefore(model: Model, { on, by, call }: Step, one: Outcome, w
   return [{ ...one, world }, answer({ model, world, entity, by }, world, id, one.status, include)];
 }
 
-/** What a caller may see of an entity, whichever record it is. */
+/** What a caller may see of an entity, on any record. */
 const rights = (entity: EntityModel, by: Principal): string =>
   JSON.stringify([
     reachOf(entity, entity.rules.read, by, "stored"),
@@ -41,7 +41,7 @@ const rights = (entity: EntityModel, by: Principal): string =>
     entity.fields.map((field) => readableReach(entity, field, by)),
   ]);
 
-/** The records that an answer shows, root and included ones: of which entity, and which. */
+/** The records in a response, root and included: entity and id of each. */
 function met(model: Model, entity: EntityModel, body: unknown): [EntityModel, string][] {
   if (typeof body !== "object" || body === null) return [];
   const own: [EntityModel, string][] = Object.keys(body).length > 1 ? [[entity, (body as Row).id as string]] : [];
@@ -55,8 +55,8 @@ function met(model: Model, entity: EntityModel, body: unknown): [EntityModel, st
 }
 
 /**
- * retries.md, “Whose keys”: the rules are asked each time. A caller who may now read other
- * fields, or the records of other owners, of the answer's entities gets 403, and a response is repeated only while each record it shows may still be read.
+ * retries.md, “Whose keys”: the rules are checked each time. A caller who may now read other fields, or records of other
+ * owners, of the response's entities gets 403, and a response is repeated only while all of its records may still be read.
  */
 export function replayed(
   model: Model,

@@ -1,4 +1,4 @@
-/** What reads answer (http.md, “CRUD”; rules.md, “What the caller sees”). */
+/** The results of reads (http.md, “CRUD”; rules.md, “What the caller sees”). */
 import type { Call, ListQuery } from "../model.ts";
 import { includes, shownWith, treeOf } from "./includes.ts";
 import { INVALID, missing, type Outcome, refused, refusedOne, type Setting } from "./outcome.ts";
@@ -10,7 +10,7 @@ import { isLive, rowOf } from "./world.ts";
 
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
 
-/** Who may restore nothing may not ask for deleted records. */
+/** Only a caller that may restore records may request deleted ones. */
 function mayAskDeleted({ entity, by }: Setting, deleted: ListQuery["deleted"]): boolean {
   if (deleted === undefined || entity.softDelete === undefined) return true;
   return reachOf(entity, entity.rules.update, by, "list") !== "none";
@@ -34,11 +34,11 @@ export function get(setting: Setting, { id, query }: Of<"get">): Outcome[] {
   ];
 }
 
-/** Clients in the process refuse options of an include where there is something to include. */
+/** In-process clients refuse the options of an include only when there are records to include. */
 const lateRefusals = (setting: Setting, query: ListQuery): Outcome[] =>
   includes(setting, setting.entity, treeOf(query.include)) ? [] : [INVALID];
 
-/** What a list of the caller finds, or how it is refused. */
+/** The result of a caller's list, or its refusal. */
 export function found(setting: Setting, query: ListQuery, isList = false): ReturnType<typeof find> | Outcome[] {
   const { entity, by } = setting;
   if (reachOf(entity, entity.rules.read, by, "list") === "none") return [refused(by)];
@@ -63,7 +63,7 @@ export function list(setting: Setting, { query }: Of<"list">): Outcome[] {
   return [{ status: 200, body: all.slice(start, start + limit), total: all.length }, ...lateRefusals(setting, query)];
 }
 
-/** All pages, one after the other by their cursors. */
+/** All pages, each requested with the cursor of the page before. */
 export function walk(setting: Setting, { query }: Of<"walk">): Outcome[] {
   const [all] = list(setting, { do: "list", query: { ...query, page: 1, limit: 1000 } });
   return all === undefined ? [] : [{ status: all.status, body: all.body }];

@@ -1,4 +1,4 @@
-/** What an action answers whose handler returns records that it has read itself (actions.md; ADR 13). */
+/** The response of an action whose handler returns records that it read itself (actions.md; ADR 13). */
 import type {
   Access,
   Call,
@@ -37,15 +37,15 @@ export function report(setting: Setting, call: Report): Outcome[] {
   }));
 }
 
-/** Which of the entity's rules the action has when it has none of its own. */
+/** The entity's rule that applies to an action without rules of its own. */
 export const inheritedBy = ({ method, onResource }: ReportModel): Access => {
   if (method === "GET") return "read";
   return onResource ? "update" : "create";
 };
 
 /**
- * Whether the caller may use the action, for some records or all. One of the collection has no record: rules that pass for
- * some records do not pass, except those of `read` that are inherited, since the handler narrows what it reads.
+ * Whether the caller may use the action, for some records or all. A collection action has no record: rules that pass for
+ * some records do not pass, except inherited `read` rules, since the handler limits what it reads.
  */
 export function mayReport(entity: EntityModel, action: ReportModel, by: Principal): boolean {
   const access = inheritedBy(action);
@@ -56,7 +56,7 @@ export function mayReport(entity: EntityModel, action: ReportModel, by: Principa
   return reach === "all" || (reach === "some" && isInherited && access === "read");
 }
 
-/** The record of an action on a record, or how it is refused. */
+/** The record of a record action, or its refusal. */
 function ownRecord(setting: Setting, action: ReportModel, id: string | undefined): Row | Outcome {
   const { model, world, entity, by } = setting;
   const rules = action.rules ?? entity.rules[inheritedBy(action)];
@@ -67,10 +67,10 @@ function ownRecord(setting: Setting, action: ReportModel, id: string | undefined
   return passes(model, world, entity, row, rules, by, "stored") ? row : refusedOne(setting);
 }
 
-/** What the handler has in its hands when its answer is masked for the caller. */
+/** The handler's data when its response is masked for the caller. */
 function found(setting: Setting, { read }: Report, own: Row | undefined): Outcome[] {
   const { model, world } = setting;
-  // The action's own record was read by an operation, which had the time to ask the rules of its fields.
+  // The action's own record was read by an operation, which could evaluate its field rules.
   if (read.from === "record")
     return [{ status: 200, body: own === undefined ? null : shown(setting, setting.entity, own) }];
   const entity = entityOf(model, read.entity);
@@ -85,7 +85,7 @@ function found(setting: Setting, { read }: Report, own: Row | undefined): Outcom
   return [{ status: 200, body: read.one ? (rows[0] ?? null) : rows }];
 }
 
-/** A record that a handler has read past the rules, softly deleted ones included: its fields are still those of the caller. */
+/** A record that a handler read without rules, possibly softly deleted: its fields are still masked for the caller. */
 function shownAlone(view: View, entity: EntityModel, row: Row, select?: readonly string[]): Row {
   const columns = ["id", ...entity.fields.map(({ name }) => name), ...keysOf(entity).map(keyOf)];
   const read = columns.filter((name) => select === undefined || select.includes(name));
@@ -97,9 +97,9 @@ function shownAlone(view: View, entity: EntityModel, row: Row, select?: readonly
 }
 
 /**
- * Decided by what was read of the record alone, and what that cannot decide is not shown: rules that look at the record with
- * code, and conditions on related records or on columns that were not read. Such a condition hides the field even where
- * another one would have shown it.
+ * Decided only by the columns that were read. Fields that they cannot decide are hidden: those with rules that run code on
+ * the record, or with conditions on related records or on unread columns. Such a condition hides the field even if another
+ * rule would have shown it.
  */
 function showsAlone(view: View, entity: EntityModel, field: FieldModel, row: Row, read: readonly string[]): boolean {
   const { model, world, by } = view;
@@ -112,7 +112,7 @@ function showsAlone(view: View, entity: EntityModel, field: FieldModel, row: Row
   return isDecided && passes(model, world, entity, row, conditions, by, "stored");
 }
 
-/** The columns that a rule compares; undefined when it asks for related records. */
+/** The columns that a rule compares; undefined if it uses related records. */
 function columnsOf(entity: EntityModel, rule: RuleModel): readonly string[] | undefined {
   const compared = (condition: Condition): readonly string[] | undefined => {
     if (condition.is === "related") return undefined;
@@ -138,7 +138,7 @@ function all<T>(list: readonly T[], of: (one: T) => readonly string[] | undefine
   return parts.includes(undefined) ? undefined : parts.flatMap((one) => one ?? []);
 }
 
-/** What the handler makes of it. A copy shows what the record showed as it was read, whatever it says now. */
+/** What the handler makes of it. A copy shows the fields that the record showed when it was read, whatever values it has now. */
 function handled(setting: Setting, { read, handling }: Report, body: unknown): unknown {
   if (handling === "nested") return [{ deep: { er: body } }];
   if (handling !== "claimed") return body;

@@ -1,12 +1,12 @@
-/** What rules say (rules.md): before a record is known, and about one. */
+/** The decisions of rules (rules.md): before a record is known, and about one record. */
 import type { Access, Caller, Condition, EntityModel, Model, Principal, Row, RuleModel } from "../model.ts";
 import { ownerColumn } from "../model.ts";
 import { holds } from "./conditions.ts";
 import type { World } from "./world.ts";
 
-/** What is asked: about a list (no record to look at), about a stored record, or about a record that is to be made. */
+/** The subject of a decision: a list (no record), a stored record, or a record to be created. */
 export type Asked = "list" | "stored" | "create";
-/** Before a record is known: passes for all, for none, or depends on it. */
+/** Before a record is known: passes for all, for no record, or depends on the record. */
 export type Reach = "all" | "none" | "some";
 
 const mentionsMe = (condition: Condition): boolean => JSON.stringify(condition).includes('"me"');
@@ -15,7 +15,7 @@ function reachOfRule(entity: EntityModel, rule: RuleModel, by: Principal, asked:
   const owner = (): Reach => {
     if (by === null) return "none";
     if (asked !== "create") return "some";
-    return entity.ownedBy === "id" ? "none" : "all"; // whoever creates a record owns it; nobody creates themselves
+    return entity.ownedBy === "id" ? "none" : "all"; // the creator of a record owns it; a user cannot create themselves
   };
   switch (rule.rule) {
     case "everyone":
@@ -99,11 +99,11 @@ export function passes(
 export const allowed = (model: Model, world: World, entity: EntityModel, row: Row, access: Access, by: Principal) =>
   passes(model, world, entity, row, entity.rules[access], by, "stored");
 
-/** Whether a rule is code that looks at the record, or has such a part. */
+/** Whether a rule is code that reads the record, or contains such code. */
 export const looksAtRecord = (rule: RuleModel): boolean =>
   rule.rule === "record" || (rule.rule === "all" && rule.of.some(looksAtRecord));
 
-/** Whether code has to look at the record before this list of rules can say anything. */
+/** Whether this list of rules can only decide after code has read the record. */
 export function needsCode(rules: readonly RuleModel[] | undefined, entity: EntityModel, by: Principal): boolean {
   const undecided = (rules ?? []).filter((one) => reachOfRule(entity, one, by, "stored") === "some");
   return reachOf(entity, rules, by, "stored") !== "all" && undecided.some(looksAtRecord);

@@ -1,17 +1,17 @@
-/** Searches for words (guides/queries.md, “Search”): what they find, in which order, and what is marked. */
+/** Word search (guides/queries.md, “Search”): what it finds, in which order, and what it highlights. */
 import type { EntityModel, FieldModel, ListQuery, Row } from "../model.ts";
 import type { Test } from "./filters.ts";
 import { filterable, readableReach, showsField, type View } from "./shown.ts";
 import { order } from "./sorting.ts";
 
-/** Whether an entity is searched by its words. */
+/** Whether an entity has word search. */
 export const isWordwise = (entity: EntityModel): boolean =>
   entity.fields.some(({ searched }) => searched !== undefined);
 
-/** An empty text is no search. */
+/** An empty text does not search. */
 export const isSearch = ({ q }: ListQuery): boolean => q !== undefined && q !== "";
 
-/** Words in small letters without accents; the texts of scenarios have no other signs than these. */
+/** Words in lower case without accents; the texts of scenarios contain no other characters. */
 export const wordsIn = (text: string): string[] => [
   ...new Set(
     text
@@ -27,7 +27,7 @@ const searched = (view: View, entity: EntityModel): FieldModel[] =>
 const has = (row: Row, { name }: FieldModel, test: (word: string) => boolean): boolean =>
   wordsIn(String(row[name] ?? "")).some(test);
 
-/** Each word begins a word of some field that the record shows. */
+/** Each word is the prefix of a word in some field that the record shows. */
 export function wordsTest(view: View, entity: EntityModel, text: string): Test {
   const words = wordsIn(text);
   const fields = searched(view, entity);
@@ -38,7 +38,7 @@ export function wordsTest(view: View, entity: EntityModel, text: string): Test {
     );
 }
 
-/** The weights of the hits, twice for whole words, in fields that all records show. */
+/** The weights of the hits, doubled for whole words, in fields that all records show. */
 function rankOf(view: View, entity: EntityModel, text: string, row: Row): number {
   const fields = searched(view, entity).filter((field) => readableReach(entity, field, view.by) === "all");
   let rank = 0;
@@ -50,14 +50,14 @@ function rankOf(view: View, entity: EntityModel, text: string, row: Row): number
   return rank;
 }
 
-/** The best first, where no other order is asked for. */
+/** The best match first, unless another order is requested. */
 export function rankOrder(view: View, entity: EntityModel, query: ListQuery): (a: Row, b: Row) => number {
   const ranked = (row: Row): Row => ({ ...row, _rank: rankOf(view, entity, query.q as string, row) });
   const byKeys = order(view, entity, query.sort ?? ["-_rank"]);
   return (a, b) => byKeys(ranked(a), ranked(b));
 }
 
-/** Where the words were found, in the fields that all records show. */
+/** The positions of the words, in fields that all records show. */
 export function highlights(view: View, entity: EntityModel, query: ListQuery, row: Row): Record<string, string> {
   const words = wordsIn(query.q as string);
   const isHit = (token: string): boolean => wordsIn(token).some((part) => words.some((word) => part.startsWith(word)));

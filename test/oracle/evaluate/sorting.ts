@@ -6,13 +6,13 @@ import { reachOf } from "./rules.ts";
 import { listed, readableReach, type View } from "./shown.ts";
 import { rowOf } from "./world.ts";
 
-/** The belongsTo relation at the beginning of a path, and what is left of it. */
+/** The belongsTo relation at the beginning of a path, and the rest of the path. */
 function stepOf(entity: EntityModel, path: string): readonly [RelationModel | undefined, string] {
   const [name = "", ...rest] = path.split(".");
   return [keysOf(entity).find((one) => one.name === name), rest.join(".")];
 }
 
-/** The field and the value that a path leads to, over records that the caller may read. */
+/** The field and the value that a path leads to, through records that the caller may read. */
 function valueAt(view: View, entity: EntityModel, row: Row, path: string): readonly [FieldModel | undefined, Scalar] {
   if (!path.includes(".")) return [entity.fields.find((one) => one.name === path), row[path] ?? null];
   const [relation, rest] = stepOf(entity, path);
@@ -22,7 +22,7 @@ function valueAt(view: View, entity: EntityModel, row: Row, path: string): reado
   return valueAt(view, target, next, rest);
 }
 
-/** null is the smallest value, and `id` breaks ties. A record that the caller may not read counts as a missing one. */
+/** null is the smallest value, and `id` breaks ties. A record that the caller may not read counts as missing. */
 export function order(view: View, entity: EntityModel, sort: readonly string[]): (a: Row, b: Row) => number {
   const less = (a: Scalar, b: Scalar): number => {
     if (a === b) return 0;
@@ -47,7 +47,7 @@ export const isSortable = (entity: EntityModel, name: string, by: Principal): bo
   return field !== undefined && field.encrypted === undefined && readableReach(entity, field, by) === "all";
 };
 
-/** The same for a path over records that the caller may list, which goes three relations far at most. */
+/** The same for a path through records that the caller may list; it may follow at most three relations. */
 export function isSortablePath(view: View, entity: EntityModel, path: string, steps = 0): boolean {
   if (!path.includes(".")) return steps <= 3 && isSortable(entity, path, view.by);
   const [relation, rest] = stepOf(entity, path);

@@ -14,7 +14,7 @@ const some = (tests: readonly (Test | undefined)[]): Test | undefined =>
   tests.includes(undefined) ? undefined : (row) => tests.some((test) => (test as Test)(row));
 const not = (test: Test | undefined): Test | undefined => test && ((row) => !test(row));
 
-/** The test that a tree is; undefined when it is refused. */
+/** The test of a tree; undefined when it is refused. */
 export function treeTest(view: View, entity: EntityModel, tree: Json): Test | undefined {
   if (!isObject(tree)) return undefined;
   return every(Object.entries(tree).map(([name, value]) => memberTest(view, entity, name, value)));
@@ -67,7 +67,7 @@ function readOperand(view: View, entity: EntityModel, column: string, op: string
   return isOf(field, operand) ? asked : undefined;
 }
 
-/** Whether a value is one of a field's kind; keys are text. */
+/** Whether a value is of a field's kind; keys are text. */
 function isOf(field: FieldModel | undefined, value: Json): boolean {
   if (field?.kind === "int") return Number.isInteger(value);
   if (field?.kind === "datetime") return MOMENT.test(String(value));

@@ -1,4 +1,4 @@
-/** What the database holds, in the plainest form: maps of rows, sets of pairs. */
+/** The contents of the database in a simple form: maps of rows, sets of pairs. */
 import type { Data, EntityModel, Model, Row } from "../model.ts";
 import { keyOf, keysOf } from "../model.ts";
 
@@ -32,7 +32,7 @@ export function withPairs(world: World, at: string, pairs: ReadonlySet<string>):
   return { rows: world.rows, pairs: new Map(world.pairs).set(at, pairs) };
 }
 
-/** A softly deleted record is gone for everybody. */
+/** A softly deleted record does not exist for any caller. */
 export const isLive = (entity: EntityModel, row: Row): boolean =>
   entity.softDelete === undefined || (row.deletedAt ?? null) === null;
 
@@ -40,9 +40,9 @@ export const withoutRow = (model: Model, world: World, entity: string, id: strin
   withoutRows(model, world, entity, [id]);
 
 /**
- * The world without some rows, and without what its deletion takes along (`cascade`, pairs) or empties (`setNull`).
- * Undefined when something that stays refers to it (`restrict`): rows that are deleted softly count as well, since the
- * database knows nothing of that.
+ * The world without some rows, and without the rows that their deletion removes (`cascade`, pairs) or the keys it clears
+ * (`setNull`). Undefined if a remaining row refers to a deleted one (`restrict`); softly deleted rows count too, because the
+ * database does not distinguish them.
  */
 export function withoutRows(model: Model, world: World, entity: string, ids: readonly string[]): World | undefined {
   const gone = new Set<string>(ids.map((id) => `${entity} ${id}`));
@@ -90,8 +90,8 @@ export function withoutRows(model: Model, world: World, entity: string, ids: rea
 }
 
 /**
- * Whether a row that went along refers to another one that went, by a key that would have kept it (`restrict`). In which order
- * a database looks at such keys and cascades is its own: PostgreSQL may refuse what SQLite and memory do.
+ * Whether a row removed by cascade refers to another removed row by a `restrict` key. The order in which a database checks
+ * such keys and cascades is not specified: PostgreSQL may refuse what SQLite and memory do.
  */
 export const isTangled = (model: Model, before: World, after: World): boolean => {
   const isGone = (name: string, id: unknown): boolean =>

@@ -1,4 +1,4 @@
-/** What writes do, and what they answer. */
+/** The effects and responses of writes. */
 import type { Call, FieldModel, Input, Row, Scalar } from "../model.ts";
 import { entityOf, keyOf, keysOf } from "../model.ts";
 import { includes, shownWith, treeOf } from "./includes.ts";
@@ -21,7 +21,7 @@ import { isLive, isTangled, rowOf, type World, withoutRow, withPairs, withRow } 
 
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
 
-/** The answer of a write: a write is not a way to read, so who may not read the record gets its id. */
+/** The response of a write: a caller that may not read the record gets only its id. */
 export function answer(
   setting: Setting,
   world: World,
@@ -36,7 +36,7 @@ export function answer(
   return { status, world, body: mayRead ? shownWith(view, entity, row, treeOf(include)) : { id } };
 }
 
-/** Stored forms of what was sent. */
+/** Stored forms of the submitted values. */
 function stored(fields: readonly FieldModel[], values: { readonly [name: string]: Scalar }): Row {
   const password = (name: string): boolean => fields.some((one) => one.name === name && one.password);
   return Object.fromEntries(
@@ -46,7 +46,7 @@ function stored(fields: readonly FieldModel[], values: { readonly [name: string]
 
 const withLinks = (read: Read, more: readonly Links[]): Read => ({ ...read, links: [...read.links, ...more] });
 
-/** Adds and removes pairs; each belongs to both sides, so a target whose entity declares the relation is asked as well. */
+/** Adds and removes pairs; a pair belongs to both sides, so the target's rules apply too if its entity has the relation. */
 function linked(setting: Setting, world: World, id: string, links: Read["links"]): World | "invalid" | "refused" {
   const { model, by } = setting;
   let next = world;
@@ -73,8 +73,8 @@ function linked(setting: Setting, world: World, id: string, links: Read["links"]
 }
 
 /**
- * A create. It is decided against the database as it is without the new record, before anything is stored: a refused caller
- * learns nothing about unique values. Where the input is wrong as well, either may be said first.
+ * A create. The rules are evaluated on the database without the new record, before anything is stored: a refused caller
+ * learns nothing about unique values. If the input is invalid as well, either error may be reported first.
  */
 export function create(
   setting: Setting,
@@ -102,7 +102,7 @@ export function create(
     for (const relation of keysOf(entity)) row[keyOf(relation)] = given[keyOf(relation)] ?? null;
     return row;
   };
-  // Fields that depend on the record are decided on the record without them.
+  // Field rules that depend on the record are evaluated on the record without those fields.
   const without = Object.fromEntries(
     Object.entries(values).filter(([name]) => !read.undecided.some((one) => one.name === name)),
   );
@@ -128,19 +128,19 @@ export function create(
   const hidden = hiddenTargets(setting, read);
   if (next === "refused") return [refused(by), ...hidden, ...wrong, ...unsure];
   if (wrong.length > 0 || next === "invalid") return wrong;
-  // That the caller has no record is found by the database, which may find the unique value first.
+  // The database detects that the caller has no record, and may detect the unique value first.
   if (ownerless) return collides(world, entity, row) ? [INVALID, CONFLICT] : [INVALID];
   if (collides(world, entity, row)) return [CONFLICT, ...unsure];
   return [answer(setting, next, id, 201, include), ...unsure];
 }
 
-/** Whose pairs are refused, is not told that a target is there, where its entity hides it. */
+/** A caller whose pairs are refused must not learn that a target exists, if its entity hides it. */
 const hiddenTargets = ({ model }: Setting, { links }: Read): Outcome[] => [
-  { status: 403 }, // not 401 for callers who are not signed in: which of the two, is not said of pairs
+  { status: 403 }, // never 401 for anonymous callers: the status for pairs is not specified
   ...(links.some(([{ target: name }]) => entityOf(model, name).hideForbidden) ? [{ status: 404 }] : []),
 ];
 
-/** The record would leave the caller's reach. That is 403; whether 401 for who is not signed in, is not said. */
+/** The record would leave the caller's reach. That gives 403; for anonymous callers, 401 is possible too. */
 const lost = (by: Setting["by"]): Outcome[] => (by === null ? [{ status: 401 }, { status: 403 }] : [{ status: 403 }]);
 
 /** Whether the owner of a record is not stored. */
@@ -149,7 +149,7 @@ function lacksOwner({ world, entity }: Setting, row: Row, key: string): boolean 
   return row[key] !== null && rowOf(world, users, row[key]) === undefined;
 }
 
-/** The record that a write is about, or how it is refused. */
+/** The record of a write, or its refusal. */
 function target(setting: Setting, id: string, access: "update" | "delete", anyLife = false): Row | Outcome {
   const { model, world, entity, by } = setting;
   const reach = reachOf(entity, entity.rules[access], by, "stored");
@@ -160,7 +160,7 @@ function target(setting: Setting, id: string, access: "update" | "delete", anyLi
 }
 const isOutcome = (found: Row | Outcome): found is Outcome => "status" in found;
 
-/** Changes one record that the caller may update. */
+/** Updates one record that the caller may update. */
 export function change(
   setting: Setting,
   row: Row,
@@ -182,11 +182,11 @@ export function change(
   let isTaken = false;
   let unsure: Outcome[] = [];
   if (key !== undefined && key in values && by?.role !== "admin") {
-    // Only the owner that is stored may be sent back, by a caller who was shown it: otherwise it would be a way to guess.
+    // Only the stored owner may be sent back, by a caller that could read it: otherwise callers could guess it.
     isTaken = values[key] !== (row[key] ?? null) || !seesRecord;
     delete values[key];
   }
-  // A key that is sent back as the caller was shown it is no change, wherever it leads.
+  // A key that is sent back as the caller received it is not a change, even if its record is hidden.
   const sentBack = (name: string): boolean =>
     seesRecord && keysOf(entity).some((one) => keyOf(one) === name) && values[name] === row[name];
   const given = Object.keys(values).filter((name) => !sentBack(name));
@@ -197,19 +197,19 @@ export function change(
   const stands = withRow(world, entity.name, changed);
   const next = linked(setting, stands, id, read.links);
   if (next === "invalid") wrong.push(INVALID);
-  // A list of ids replaces all pairs, so its answer tells which were stored.
+  // A list of ids replaces all pairs, so its response shows which pairs were stored.
   if (next === "refused" || (read.links.length > 0 && !seesRecord))
     return [refused(by), refusedOne(setting), ...hiddenTargets(setting, read), ...wrong];
   if (isTaken) return [refused(by), refusedOne(setting), ...wrong];
   if (wrong.length > 0 || next === "invalid") return wrong;
   const taken = collides(world, entity, changed) ? [CONFLICT] : [];
-  // That the caller has no record is found by the database, as for a new record.
+  // The database detects that the caller has no record, as for a new record.
   const ownerless = key !== undefined && lacksOwner(setting, changed, key);
   if (ownerless) unsure = [INVALID];
-  // The record must still satisfy the rule, as the database is with the change.
+  // The record must still satisfy the rule, on the database after the change.
   const still = (of: World): boolean => passes(model, of, entity, changed, entity.rules.update, by, "stored");
   if (!still(next)) return [...lost(by), ...taken, ...unsure];
-  // What the new values show by themselves is refused before the statement, and links are written after the record.
+  // A violation visible in the new values is refused before the statement; links are written after the record.
   const early = still(world) && still(stands) ? [] : lost(by);
   if (ownerless) return [INVALID, ...taken, ...early];
   if (taken.length > 0) return [...taken, ...early, ...unsure];
@@ -219,17 +219,17 @@ export function change(
 export function update(setting: Setting, { id, data, include }: Of<"update">, more: readonly Links[] = []): Outcome[] {
   const row = target(setting, id, "update");
   if (!isOutcome(row)) return change(setting, row, data, include, more);
-  // A record that is missing or out of reach turns up in the statement, after what is wrong with the input by itself.
+  // The statement detects a record that is missing or out of reach, after the input itself was validated.
   const { entity, by } = setting;
   const isWrongAnyway =
     reachOf(entity, entity.rules.update, by, "stored") !== "none" && isWrong(setting, id, data, include);
   const also = isWrongAnyway ? [INVALID] : [];
-  // So does an owner who is sent: whoever is not signed in is refused for it first.
+  // The same applies to a submitted owner: an anonymous caller is refused for it first.
   const key = ownerKey(entity) ?? "";
   return [row, ...also, ...(by === null && key in data ? [refused(by)] : [])];
 }
 
-/** Whether a body is wrong whatever the record is. */
+/** Whether a body is invalid for any record. */
 export function isWrong(setting: Setting, id: string, data: Input, include?: readonly string[]): boolean {
   const { values, links, isValid } = readInput(setting, data, false);
   const names = Object.keys(values);
@@ -251,14 +251,14 @@ export function remove(setting: Setting, { id }: Of<"delete">): Outcome[] {
   return isTangled(setting.model, setting.world, next) ? [done, CONFLICT] : [done];
 }
 
-/** Sets a column as an action does, which nobody else may write; the record must still satisfy the rule. */
+/** Sets a column as an action does, which callers cannot write; the record must still satisfy the rule. */
 export function setState(setting: Setting, row: Row, column: string, value: Scalar, body: unknown): Outcome[] {
   const { model, world, entity, by } = setting;
   const changed: Row = { ...row, [column]: value };
   if (!isCoherent(setting, changed)) return [INVALID];
   const next = withRow(world, entity.name, changed);
   if (!passes(model, next, entity, changed, entity.rules.update, by, "stored")) return lost(by);
-  // As for an update: what the new value shows by itself may be refused before the statement.
+  // As for an update: a violation visible in the new value may be refused before the statement.
   const early = passes(model, world, entity, changed, entity.rules.update, by, "stored") ? [] : lost(by);
   return [collides(world, entity, changed) ? CONFLICT : { status: 200, body, world: next }, ...early];
 }

@@ -1,4 +1,4 @@
-/** Random aggregates, now and then of fields that cannot be computed with. */
+/** Random aggregates, sometimes of fields that cannot be aggregated. */
 import type { Call, Computation, Json, ListQuery } from "../model.ts";
 import { keyOf, keysOf } from "../model.ts";
 import { PRICES } from "./data.ts";

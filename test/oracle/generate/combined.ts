@@ -43,7 +43,7 @@ export function upsertStep(making: Making, uid: string): Step {
   }
 }
 
-/** Items that go well one after the other, and now and then one that does not. */
+/** Items that succeed one after the other, and sometimes one that fails. */
 export function batchStep(making: Making, uid: string): Step {
   const { random } = making;
   const by = random.pick(principalsOf(making.features));
@@ -56,7 +56,7 @@ export function batchStep(making: Making, uid: string): Step {
     surface: isTransaction ? "client" : "http",
     call: { do: "batch", items },
   });
-  // Calls of clients in one transaction have no references, and do not say whether an upsert has created.
+  // In-process calls in one transaction have no references, and do not report whether an upsert created a record.
   const next = (from: Making, before: readonly BatchItem[]): BatchItem | undefined => {
     const item = itemOf({ ...from, entity: random.pick(making.model.entities) }, isTransaction ? [] : before);
     return isTransaction && (item.call.do === "upsert" || item.ifMatch !== undefined) ? undefined : item;

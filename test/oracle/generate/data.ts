@@ -23,11 +23,11 @@ const MORE_TEXTS = [...TEXTS, "oak", "elm", "ash", "fir"];
 /** Texts of several words. */
 const PHRASES = ["red oak", "blue ash", "oak reddish", "amber blue red", "elm-blue", "re ash"] as const;
 
-/** How often its words are said again. */
+/** How often the words repeat. */
 const LENGTHS = [1, 5, 10, 30] as const;
 
 export const PRICES = ["0.10", "1.25", "9.99", "10.00", "-2.50"] as const;
-/** At the borders of days, weeks, quarters and years, in some zones, and around changes of clocks. */
+/** At the boundaries of days, weeks, quarters and years, in some zones, and around clock changes. */
 export const MOMENTS = [
   ...["2026-01-31T23:30:00.000Z", "2026-02-01T00:15:00.000Z", "2025-12-31T18:45:00.000Z", "2026-01-05T04:59:59.999Z"],
   ...["2026-03-29T00:59:59.999Z", "2026-03-29T01:00:00.000Z", "2026-10-25T00:30:00.000Z", "2026-10-25T01:30:00.000Z"],
@@ -64,7 +64,7 @@ function rowOf(random: Random, model: Model, world: World, entity: EntityModel, 
   return fits && !collides(world, entity, row) && !keysCollide(world, entity, row) ? row : undefined;
 }
 
-/** One-to-one keys stay taken in tables whose deleted rows keep them only among live ones; rows here avoid both. */
+/** The tables differ in whether deleted rows keep one-to-one keys taken; these rows avoid both cases. */
 function keysCollide(world: World, entity: EntityModel, row: Row): boolean {
   const keys = entity.relations.filter((one) => one.unique).map(keyOf);
   return [...(world.rows.get(entity.name)?.values() ?? [])].some((other) =>

@@ -1,4 +1,4 @@
-/** Random includes with options, now and then wrong. */
+/** Random includes with options, sometimes invalid. */
 import {
   type EntityModel,
   entityOf,
@@ -11,7 +11,7 @@ import {
 import type { Making } from "./making.ts";
 import { treeOf } from "./trees.ts";
 
-/** As many relations as the limits allow: what comes first, a missing record or too many relations, is not said. */
+/** At most as many relations as the limits allow: the order of the errors for a missing record and too many relations is open. */
 const MOST = 10;
 
 export function includesOf(making: Making): Includes {

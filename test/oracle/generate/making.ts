@@ -1,4 +1,4 @@
-/** What steps are made with: who calls, the world as it is, and ids of records in it. */
+/** The context for generating steps: callers, the current world, and ids of its records. */
 import { ofOtherTenant } from "../companions.ts";
 import { rowsOf, type World } from "../evaluate/world.ts";
 import type { Features } from "../features.ts";
@@ -14,7 +14,7 @@ const PRINCIPALS: readonly Principal[] = [
   { id: "u9", team: "amber" },
 ];
 
-/** Callers of an app; one that keeps tenants apart refuses those without a tenant. */
+/** Callers of an app; an app with tenants refuses callers without one. */
 export const principalsOf = (features: Features): readonly Principal[] =>
   features.has("tenancy") ? PRINCIPALS.filter((one) => one !== null) : PRINCIPALS;
 

@@ -1,4 +1,4 @@
-/** Random models: small enough to be read, with every kind of relation, rule and protected field in some of them. */
+/** Random models: small enough to be read, and some with every kind of relation, rule and protected field. */
 import { tenantField } from "../companions.ts";
 import type { Features } from "../features.ts";
 import {
@@ -20,7 +20,7 @@ import { type Draft, relate } from "./relations.ts";
 export const TEXTS = ["red", "blue", "green", "amber"] as const;
 const NAMES = ["user", "group", "note", "tag"] as const;
 
-/** Columns that conditions may be about: what is stored in clear. */
+/** Columns that conditions may use: those stored in clear. */
 function plainColumns(entity: EntityModel): { name: string; kind: FieldModel["kind"]; optional: boolean }[] {
   const fields = entity.fields
     .filter((one) => !(one.password || one.encrypted || one.kind === "datetime" || one.kind === "decimal"))
@@ -62,7 +62,7 @@ export function ownCondition(
   return { is: random.pick(["and", "or"]), of: [leaf(), leaf()] };
 }
 
-/** A condition on records that a relation leads to, which may lead back to the record's own table. */
+/** A condition on related records, which may lead back to the record's own table. */
 function relatedCondition(
   random: Random,
   drafts: readonly Draft[],
@@ -83,7 +83,7 @@ function relatedCondition(
   return random.chance(0.1) ? { is: "not", of: found } : found;
 }
 
-/** Whether a condition of a new record can be met by the record itself, by a path that leads back to its table. */
+/** Whether a new record can satisfy its condition itself, through a path that leads back to its table. */
 function leadsBack(drafts: readonly Draft[], entity: Draft, condition: Condition, home: string): boolean {
   if (condition.is === "column") return false;
   if (condition.is === "not") return leadsBack(drafts, entity, condition.of, home);
@@ -132,7 +132,7 @@ function oneRule(
   return where();
 }
 
-/** What the example of CASL can say: a comparison of one column. */
+/** What the CASL example supports: a comparison of one column. */
 function caslCondition(random: Random, entity: Draft, me = true): Condition {
   for (;;) {
     const found = ownCondition(random, entity, { me, flat: true });
@@ -150,7 +150,7 @@ function ruleList(
   const wide: RuleModel[] = random.chance(access === "read" ? 0.35 : 0.15) ? [{ rule: "authenticated" }] : [];
   const count = random.chance(0.7) ? 1 : 2;
   const rules = Array.from({ length: count }, () => oneRule(random, features, drafts, entity, access));
-  // The example of CASL shows no field of what a caller may not read at all.
+  // The CASL example shows no field of a record that the caller may not read.
   if (features.has("casl") && access === "read")
     return [...rules, { rule: "where", where: caslCondition(random, entity, false) }];
   return random.chance(0.04) ? [] : [...rules, ...wide];
@@ -166,7 +166,7 @@ function fieldRules(random: Random, features: Features, entity: Draft, except: r
   return [roll < 8 ? { rule: "where", where: test } : { rule: "record", test }];
 }
 
-/** With handlers that read by themselves, it matters what else than its own columns a field's rule asks for. */
+/** For handlers that read records themselves, it matters which data beyond its own columns a field's rule uses. */
 function readableRules(random: Random, features: Features, drafts: readonly Draft[], entity: Draft): RuleModel[] {
   const plain = fieldRules(random, features, entity, []);
   if (!features.has("handlers") || random.chance(0.6)) return plain;
@@ -174,11 +174,11 @@ function readableRules(random: Random, features: Features, drafts: readonly Draf
   return random.chance(0.5) ? [other] : [...plain, other];
 }
 
-/** An action whose handler reads by itself. */
+/** An action whose handler reads records itself. */
 function reportOf(random: Random, features: Features, drafts: readonly Draft[], entity: Draft): ReportModel {
   const method = random.pick(["GET", "POST"] as const);
   const rules = random.chance(0.6) ? ruleList(random, features, drafts, entity, "read") : undefined;
-  // An action for owners alone does not start without a record.
+  // An owner-only action cannot start without a record.
   const isOwners = rules !== undefined && rules.length > 0 && rules.every(({ rule }) => rule === "owner");
   return { method, ...((isOwners || random.chance(0.5)) && { onResource: true }), ...(rules && { rules }) };
 }
@@ -199,7 +199,7 @@ function fieldsOf(random: Random, features: Features, name: string): FieldModel[
   if (random.chance(0.6)) fields.push({ name: "open", kind: "bool", default: random.chance(0.5) });
   if (name !== "user" && random.chance(0.25))
     fields.push({ name: "role", kind: "string", default: random.pick(TEXTS) });
-  // Each feature is looked for in early commits, too, which had no decimals.
+  // Features are also tested on early commits, which had no decimals.
   if (features.has("queries") && random.chance(0.4)) fields.push({ name: "price", kind: "decimal", optional: true });
   if (features.has("queries") && random.chance(0.4)) fields.push({ name: "at", kind: "datetime", optional: true });
   if (random.chance(0.15)) fields.push({ name: "memo", kind: "string", optional: true, readonly: true });
@@ -219,7 +219,7 @@ function fieldsOf(random: Random, features: Features, name: string): FieldModel[
   return fields;
 }
 
-/** A text of any length, which some callers are not shown, or not of all records. */
+/** A text of any length that some callers may not read, or not on all records. */
 function longField(random: Random, features: Features, entity: Draft): FieldModel {
   const field = { name: "story", kind: "string", optional: true, long: true } as const;
   return random.chance(0.5) ? { ...field, readable: fieldRules(random, features, entity, []) } : field;
@@ -227,7 +227,7 @@ function longField(random: Random, features: Features, entity: Draft): FieldMode
 
 const ACTIONS: readonly ActionName[] = ["clone", "bulkUpdate", "bulkDelete", "count", "exists", "export", "import"];
 
-/** Some texts are searched by their words. */
+/** Some texts are searchable by words. */
 function withSearched(random: Random, fields: readonly FieldModel[]): FieldModel[] {
   const canBe = ({ kind, omit, encrypted, password }: FieldModel): boolean =>
     kind === "string" && !omit && encrypted === undefined && !password;
@@ -250,7 +250,7 @@ export function makeModel(random: Random, features: Features): Model {
   for (const draft of drafts) {
     const owners = draft.relations.filter(({ kind, target }) => kind === "belongsTo" && target === "user");
     if (draft.name === "user") draft.ownedBy = "id";
-    // The plugin that decides sets owners, too, which the example of CASL does not.
+    // The plugin that replaces rules also sets owners, which the CASL example does not.
     else if (owners.length > 0 && !features.has("casl") && random.chance(0.6)) draft.ownedBy = random.pick(owners).name;
     if (random.chance(0.12)) draft.hideForbidden = true;
     if (features.has("queries") && random.chance(0.2)) draft.minGroup = 2;

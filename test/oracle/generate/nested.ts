@@ -16,7 +16,7 @@ import {
 import { type Making, principalsOf, someId } from "./making.ts";
 import { inputOf, pathsOf } from "./parts.ts";
 
-/** Tries until a step is one that succeeds: most bodies have something in them that some rule does not let through. */
+/** Retries until a step succeeds: most bodies contain something that some rule refuses. */
 const TRIES = 8;
 
 export function nestedStep(making: Making, uid: string): Step {
@@ -50,7 +50,7 @@ export function nestedInput(making: Making, creates: boolean, id?: string, depth
   if (chosen.length === 0 && depth === 2 && possible.length > 0) chosen.push(random.pick(possible));
   for (const relation of chosen) {
     const words = wordsOf(making, relation, id, depth);
-    // What a record means that is among its own related ones, before or after the change, is not said.
+    // The documents do not define a record that is among its own related records, before or after the change.
     if (id !== undefined && JSON.stringify(words).includes(`"${id}"`)) continue;
     data[relation.name] = words;
     if (random.chance(0.97)) delete data[`${relation.name}Id`];
@@ -109,7 +109,7 @@ const HAS_MANY = [
 ] as const;
 const PAIRS = ["create", "connect", "connect", ...FOUND, "disconnect", "set"] as const;
 
-/** One item of a word: what is created or changed, or an id. */
+/** One item of a keyword: what is created or changed, or an id. */
 function oneOf(
   making: Making,
   target: EntityModel,
@@ -121,7 +121,7 @@ function oneOf(
   const { random } = making;
   const isMany = relation.kind === "hasMany" || relation.kind === "manyToMany";
   const there = { ...making, entity: target };
-  // The key to the record around it is filled in; what leads back to it is left alone.
+  // The key to the parent record is set automatically; the inverse relation is left out.
   const back =
     relation.kind === "hasMany" || relation.kind === "hasOne"
       ? relation.inverse
@@ -158,7 +158,7 @@ function oneOf(
   }
 }
 
-/** The relation by which a target leads back, so that nothing is written twice. */
+/** The inverse relation of a target, so that nothing is written twice. */
 const backTo = (target: EntityModel, relation: RelationModel, from: EntityModel): string | undefined =>
   target.relations.find(
     (one) => one.target === from.name && (one.inverse === relation.name || relation.inverse === one.name),
@@ -173,7 +173,7 @@ function whereOne({ random, world }: Making, target: EntityModel): JsonObject {
   return { [field.name]: (random.pick(rows)[field.name] ?? null) as Json };
 }
 
-/** A key that some record has, or the one of a new record. */
+/** A key that some record has, or the key of a new record. */
 function byKey({ random, world, entity }: Making, create: JsonObject): JsonObject {
   const keys = uniqueFields(entity);
   const name = keys.length > 0 && random.chance(0.97) ? random.pick(keys) : random.pick(entity.fields).name;

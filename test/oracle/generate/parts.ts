@@ -1,4 +1,4 @@
-/** What calls are made of: ids, queries and bodies. */
+/** The parts of calls: ids, queries and bodies. */
 import type { World } from "../evaluate/world.ts";
 import {
   type EntityModel,
@@ -19,7 +19,7 @@ import { literalOf, treeOf } from "./trees.ts";
 
 function filterOf(making: Making, entity = making.entity, depth = 3): [string, string] {
   const { random, model } = making;
-  // Each feature is looked for in early commits, too, whose filters followed one reference.
+  // Features are also tested on early commits, whose filters followed one reference.
   const isFar = making.features.has("queries");
   const followed = isFar ? entity.relations : keysOf(entity);
   if (depth > 0 && followed.length > 0 && random.chance(0.25)) {
@@ -75,7 +75,7 @@ export function shapeOf(making: Making): ListQuery {
 export function queryOf(making: Making): ListQuery {
   const { random, entity, features } = making;
   const filters = Array.from({ length: random.pick([0, 0, 1, 1, 2]) }, () => filterOf(making));
-  // A parameter given twice means something else.
+  // A repeated parameter has another meaning.
   const distinct = [...new Map(filters)];
   const sortable = ["id", ...entity.fields.map(({ name }) => name), ...keysOf(entity).map(keyOf)].filter(
     (name) => name !== "deletedAt",
@@ -97,7 +97,7 @@ export function queryOf(making: Making): ListQuery {
   };
 }
 
-/** Fields of related records to sort by, whether or not the caller may know of them. */
+/** Fields of related records to sort by, including those that the caller may not know. */
 function relatedKeys({ model, random }: Making, entity: EntityModel, steps = 1): string[] {
   return entity.relations.flatMap((relation) => {
     const target = entityOf(model, relation.target);
@@ -110,7 +110,7 @@ function relatedKeys({ model, random }: Making, entity: EntityModel, steps = 1):
   });
 }
 
-/** A search for words: written in other ways than they are stored, and in an order of its own now and then. */
+/** A word search: spelled differently from the stored words, and sometimes with its own order. */
 function searchFrom({ random, entity }: Making, sort: readonly string[]): ListQuery {
   const words = ["r", "re", "RED", "réd", "oak", "blue", "am", "ash", "elm", "zz", "d"];
   const q = random.some(words, 0.12).join(random.pick([" ", "-", ", "]));

@@ -1,4 +1,4 @@
-/** Steps that others get in the way of, and requests that are sent again by a caller with other rights. */
+/** Steps with concurrent changes, and requests repeated by a caller with other rights. */
 import { relatedTo } from "../evaluate/conditions.ts";
 import { passes } from "../evaluate/rules.ts";
 import { isLive, rowsOf } from "../evaluate/world.ts";
@@ -21,7 +21,7 @@ import { type Making, someId } from "./making.ts";
 import { TEXTS } from "./model.ts";
 import { inputOf, pathsOf } from "./parts.ts";
 
-/** What rules of an access look at besides the record: related rows that a revocation would change. */
+/** What an access's rules read besides the record: related rows that a revocation would change. */
 function revocations(making: Making, row: Readonly<Record<string, Scalar>>, rules: readonly RuleModel[]): Meanwhile[] {
   const { random, model, world, entity } = making;
   const out: Meanwhile[] = [];
@@ -61,7 +61,7 @@ function revocations(making: Making, row: Readonly<Record<string, Scalar>>, rule
   return out;
 }
 
-/** A write that somebody's rights are taken from while it is under way. */
+/** A write whose caller loses rights while it runs. */
 export function raceOf(making: Making, uid: string): Step | undefined {
   const { random, model, world, entity, by } = making;
   const access = random.chance(0.7) ? "update" : "delete";
@@ -83,7 +83,7 @@ export function raceOf(making: Making, uid: string): Step | undefined {
   return { uid, by, on: entity.name, surface: "http", call, meanwhile };
 }
 
-/** A request that is sent again by the same user, who has other rights by then. */
+/** A request repeated by the same user, who now has other rights. */
 export function replayOf(making: Making, uid: string): Step | undefined {
   const { random, entity, by } = making;
   if (by === null) return undefined;

@@ -5,7 +5,7 @@ import type { Random } from "../random.ts";
 
 const upper = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
 
-/** Entities while they are made. */
+/** Entities under construction. */
 export type Draft = { -readonly [K in keyof EntityModel]: EntityModel[K] } & {
   fields: FieldModel[];
   relations: RelationModel[];

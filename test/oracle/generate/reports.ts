@@ -1,4 +1,4 @@
-/** Calls of actions whose handlers read by themselves, and readers of documents. */
+/** Calls of actions whose handlers read records themselves, and reads of OpenAPI documents. */
 import { type Call, type HandlerRead, keyOf, keysOf, type Reader } from "../model.ts";
 import { clientCall } from "../through-clients.ts";
 import { type Making, someId } from "./making.ts";
@@ -8,7 +8,7 @@ import { queryOf, shapeOf } from "./parts.ts";
 export const readerFrom = ({ random, features }: Making): Reader =>
   random.chance(0.8) || features.has("tenancy") ? "own" : random.pick(["public", "system"]);
 
-/** A call of the action whose handler reads by itself. */
+/** A call of the action whose handler reads records itself. */
 export function reportFrom(making: Making): Call | undefined {
   const { random, entity } = making;
   if (entity.report === undefined) return undefined;

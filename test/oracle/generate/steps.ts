@@ -1,4 +1,4 @@
-/** Random steps in a world: mostly sensible, now and then wrong. */
+/** Random steps in a world: mostly sensible, sometimes invalid. */
 import { rowsOf, type World } from "../evaluate/world.ts";
 import { COMPANIONS, type Feature, type Features } from "../features.ts";
 import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
@@ -106,7 +106,7 @@ function surfaceOf(making: Making, call: Call): Surface {
   return by !== null && roll % 2 === 0 ? "client" : "handler";
 }
 
-/** What is limited in bytes is looked at by itself. */
+/** Byte limits are tested separately. */
 const besideBytes: readonly Feature[] = ["bytes", ...COMPANIONS];
 
 export function makeStep(random: Random, all: Features, model: Model, world: World, at: number): Step {

@@ -1,4 +1,4 @@
-/** Random conditions as JSON, now and then wrong. */
+/** Random conditions as JSON, sometimes invalid. */
 import {
   type EntityModel,
   entityOf,

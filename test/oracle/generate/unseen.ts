@@ -1,4 +1,4 @@
-/** Changes of fields that a caller may not read, and that no rule looks at: they change no answer. */
+/** Changes of fields that a caller may not read and that no rule uses: they must not change any response. */
 import { showsField } from "../evaluate/shown.ts";
 import { rowsOf } from "../evaluate/world.ts";
 import type { Call, FieldModel, Meanwhile } from "../model.ts";

@@ -15,7 +15,7 @@ class Report {
   }
 }
 
-/** Records that all callers may read. For other entities, fields are masked too, but the handler decides who may call it. */
+/** Records that all callers may read. For other entities, fields are masked too; the handler decides who may call it. */
 export const openEntities = [person, note, badge] as const;
 const names = openEntities.map(({ name }) => name);
 
