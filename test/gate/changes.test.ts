@@ -145,7 +145,7 @@ describe.each(ALL_DATABASES)("changes of records on %s", (_name, openDatabase) =
     changes.map(({ entity: { name }, kind, id }) => `${kind} ${name} ${id}`);
   const add = async (id: string, more: object = {}) => api.asSystem().post.create({ id, title: id, ...more } as never);
 
-  it("has what was there before, what is there now, and who asked for it", async () => {
+  it("has the old record, the new record, and the caller", async () => {
     await add("p");
     await ask("PATCH", "posts/p", { title: "new" });
     await ask("DELETE", "posts/p");
@@ -189,7 +189,7 @@ describe.each(ALL_DATABASES)("changes of records on %s", (_name, openDatabase) =
     expect(committed).toEqual(seen);
   });
 
-  it("is reported for what handlers write with their driver, one record at a time", async () => {
+  it("is reported for writes through the handlers' driver, one record at a time", async () => {
     expect((await ask("POST", "posts/by-hand")).status).toBe(204);
     expect(told(seen)).toEqual([
       "create post h1",
@@ -202,7 +202,7 @@ describe.each(ALL_DATABASES)("changes of records on %s", (_name, openDatabase) =
     expect(committed).toEqual(seen);
   });
 
-  it("is reported for pairs, of the side that is written, and only where one was added or removed", async () => {
+  it("is reported for pairs, on the side of the write, and only if one was added or removed", async () => {
     const system = api.asSystem();
     await system.tag.create({ id: "t1", name: "t1" });
     await system.tag.create({ id: "t2", name: "t2" });
@@ -217,7 +217,7 @@ describe.each(ALL_DATABASES)("changes of records on %s", (_name, openDatabase) =
     ]);
   });
 
-  it("has the records that a deletion takes with it, before the one that is deleted", async () => {
+  it("has the records that a deletion removes too, before the deleted record", async () => {
     const system = api.asSystem();
     await system.author.create({ id: "ann", name: "Ann" });
     await add("p", { authorId: "ann" });
@@ -233,7 +233,7 @@ describe.each(ALL_DATABASES)("changes of records on %s", (_name, openDatabase) =
     expect((await system.comment.list()).data.map(({ id }) => id)).toEqual(["c2"]);
   });
 
-  it("misses no record that is stored while the one that it refers to is deleted", async () => {
+  it("includes a record that is stored while its reference is being deleted", async () => {
     await add("p");
     const storing: Promise<Response>[] = [];
     meanwhile = () => {
@@ -248,7 +248,7 @@ describe.each(ALL_DATABASES)("changes of records on %s", (_name, openDatabase) =
     expect(await api.asSystem().comment.count()).toBe(0);
   });
 
-  it("rolls the change back when a listener throws", async () => {
+  it("is rolled back when a listener throws", async () => {
     refuse = true;
     expect((await ask("POST", "posts", { title: "a" })).status).toBe(500);
     refuse = false;
@@ -303,7 +303,7 @@ describe("listeners to changes", () => {
   const start = (setup: (context: PluginContext) => void) => (): unknown =>
     keelson({ entities: [author], plugins: [createPlugin({ id: "acme/one", setup })], logger: noopLogger });
 
-  it("stop the start when they are no functions, or their options are misspelt", () => {
+  it("stop the start when they are not functions, or have unknown options", () => {
     expect(start(({ records }) => records.onChange(undefined as never))).toThrow("it takes a function");
     const misspelt = start(({ records }) => records.onCommitted(() => {}, { applysTo: () => true } as never));
     expect(misspelt).toThrow('Did you mean "appliesTo"?');

@@ -45,14 +45,14 @@ function boot() {
 }
 
 describe("the schemas of an endpoint", () => {
-  it("give the handler typed parameters, and answer others with 400", async () => {
+  it("give the handler typed parameters, and refuse invalid ones with 400", async () => {
     const { request } = boot();
     expect((await request("GET", "/reports/2026")).body).toEqual({ next: 2_027 });
     const { status, body } = await request("GET", "/reports/soon");
     expect([status, body]).toMatchObject([400, { code: "VALIDATION_FAILED", errors: { year: expect.any(String) } }]);
   });
 
-  it("give the handler a typed body, and name each wrong value by its path", async () => {
+  it("give the handler a typed body, and name each invalid value by its path", async () => {
     const { request } = boot();
     const lines = [
       { product: "tea", count: 2 },
@@ -64,7 +64,7 @@ describe("the schemas of an endpoint", () => {
     expect((await request("POST", "/orders", [])).status).toBe(400);
   });
 
-  it("are not needed", async () => {
+  it("are optional", async () => {
     const { request } = boot();
     expect((await request("POST", "/free/hello", { any: 1 })).body).toEqual({ word: "hello", body: { any: 1 } });
   });
@@ -73,7 +73,7 @@ describe("the schemas of an endpoint", () => {
     expect((await boot().request("POST", "/closed", { wrong: 1 })).status).toBe(401);
   });
 
-  it("are in the documentation, where the library describes them", async () => {
+  it("appear in the documentation, if the library describes them", async () => {
     const { body } = await boot().request("GET", "/openapi.json");
     const { paths } = body as { paths: Record<string, { post?: { requestBody?: unknown } }> };
     expect(paths["/orders"]?.post?.requestBody).toMatchObject({

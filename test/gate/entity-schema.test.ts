@@ -13,7 +13,7 @@ const account = entity("account", {
   made: string.omit().default(() => "made"),
 });
 
-it("a schema keeps the defaults of protected fields to itself, and the app still has them", async () => {
+it("a schema hides the defaults of protected fields, and the app still uses them", async () => {
   const schema = schemaFromEntities([account]);
   const fields = schema.entities.account?.fields ?? {};
   expect(JSON.stringify(schema)).not.toContain("DEFAULT-");

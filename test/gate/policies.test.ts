@@ -53,7 +53,7 @@ const policy = (given: Policy, id = "acme/policy"): Plugin =>
   createPlugin({ id, setup: ({ records }) => records.policy(given) });
 const ids = ({ body }: { readonly body: unknown }): unknown => (body as { readonly id: string }[]).map(({ id }) => id);
 
-describe("a policy about records that there are", () => {
+describe("a policy that limits records to live ones", () => {
   let app: Awaited<ReturnType<typeof start>>;
   const ask = (method: string, path: string, body?: unknown) =>
     app.as({ id: "u", tenantId: "a" }).request(method, `/api/${path}`, body);
@@ -76,7 +76,7 @@ describe("a policy about records that there are", () => {
     expect((await app.as(null).request("GET", "/api/projects")).body).toEqual([]);
   });
 
-  it("goes together with stamps on new records", async () => {
+  it("works together with stamps on new records", async () => {
     expect((await ask("POST", "projects", { name: "new", tenantId: "b" })).body).toMatchObject({ tenantId: "a" });
     await ask("POST", "projects/import", [{ name: "imported", tenantId: "b" }]);
     expect(await app.api.driver.count("project", { tenantId: "b" })).toBe(1);
@@ -96,7 +96,7 @@ describe("policies that decide", () => {
   };
   const onlyA = { allowed: true, predicate: { tenantId: "a" } };
 
-  it("narrow what others allow, and widen nothing", async () => {
+  it("narrow what other policies allow, and widen nothing", async () => {
     expect(await listed()).toEqual([
       [200, 200],
       ["a", "b"],
@@ -113,7 +113,7 @@ describe("policies that decide", () => {
     ["no", () => false, [403, 403]],
     ["a condition", () => ({ name: "b" }), [403, 403]],
   ];
-  it.each(GUARDS)("combine with one that looks at the record and says %s", async (_, guard, statuses) => {
+  it.each(GUARDS)("combine with one that reads the record and says %s", async (_, guard, statuses) => {
     const guarded = policy({
       name: "guarded",
       allows: ({ kind, decision }) =>
@@ -123,7 +123,7 @@ describe("policies that decide", () => {
     expect((await listed(decide("first", onlyA), guarded))[0]).toEqual(statuses);
   });
 
-  it("that never answer end in 503, and those that fail in 500", async () => {
+  it("end in 503 if they never settle, and in 500 if they fail", async () => {
     const failing = policy({ name: "failing", allows: () => Promise.reject(new Error("away")) });
     expect((await listed(failing))[0]).toEqual([500, 500]);
     const app = createTestApp({
@@ -150,7 +150,7 @@ describe("a policy", () => {
     allows: ({ decision }) => void Object.assign(decision, { allowed: true, guard: () => true }),
   };
 
-  it("that looks at each record lets none of a list through", async () => {
+  it("that reads each record allows no record of a list", async () => {
     const onlyA: Policy = {
       name: "a",
       allows: ({ decision }) => void Object.assign(decision, { allowed: true, predicate: { tenantId: "a" } }),
@@ -201,7 +201,7 @@ describe("a policy", () => {
     },
   });
   it.each([undefined, "missing", "denied"] as const)(
-    "that requires something (%s) is asked of creates",
+    "that requires something (%s) is checked on create",
     async (otherwise) => {
       const { app, ask } = await withPolicy(requiring(otherwise));
       expect((await ask("POST", "projects", { name: "n", tenantId: "b" })).status).toBe(403);
@@ -213,7 +213,7 @@ describe("a policy", () => {
   it.each<[string, Policy[]]>([
     ["alone", [requiring("denied")]],
     ["besides a guard", [requiring("denied"), guarded]],
-  ])("that denies what does not meet a requirement, %s, is asked again after an update", async (_, policies) => {
+  ])("with a requirement that denies, %s, is checked again after an update", async (_, policies) => {
     const { app, ask } = await withPolicy(...policies);
     const statuses: number[] = [];
     for (const [id, change] of [
@@ -226,7 +226,7 @@ describe("a policy", () => {
     await app.close();
   });
 
-  it("cannot require of a create what only a stored record can have", async () => {
+  it("cannot require from a create what only a stored record has", async () => {
     for (const otherwise of ["leave", () => new KeelsonError("LOCKED", 423, "It is locked")] as const) {
       const { app, ask } = await withPolicy({
         name: "requires",
@@ -240,7 +240,7 @@ describe("a policy", () => {
     }
   });
 
-  it("that hides a record by now keeps its response from being repeated", async () => {
+  it("that now hides a record prevents its response from being repeated", async () => {
     const byTenant = policy({
       name: "tenant",
       visible(question) {
@@ -263,7 +263,7 @@ describe("a policy", () => {
     await app.close();
   });
 
-  it("about updates decides about actions that are allowed as updates", async () => {
+  it("about updates also decides about actions that use the update rules", async () => {
     const publish = action()
       .onResource()
       .handler(() => ({ done: true }));
@@ -288,7 +288,7 @@ describe("a policy", () => {
     await app.close();
   });
 
-  it("about what can be read holds for the answer of a write", async () => {
+  it("about reads applies to the response of a write", async () => {
     const { app, ask } = await withPolicy({
       name: "reads",
       appliesTo: reads,
@@ -316,7 +316,7 @@ describe("a policy", () => {
         },
       },
     ],
-  ])("narrows conditions on related records to what %s", async (_, given) => {
+  ])("limits conditions on related records to those it %s", async (_, given) => {
     const { file, remove } = await freshSqliteFile();
     // It joins what a list includes.
     const app = await startOn(embedded({ file }), [policy(given)]);
@@ -350,7 +350,7 @@ describe("a policy", () => {
       },
     ],
     ["sees", { name: "open", visible: (question) => question.require({ name: "open" }) }],
-  ])("about updates that %s holds for the other side of a pair", async (_, given) => {
+  ])("about updates that %s applies to the other side of a pair", async (_, given) => {
     const appliesTo = ({ name }: AnyEntity, kind: OperationKind) => name === "tag" && kind === "update";
     const app = createTestApp({ entities: [post, tag], plugins: [policy({ ...given, appliesTo })] });
     const system = app.api.asSystem();
@@ -363,7 +363,7 @@ describe("a policy", () => {
   });
 });
 
-it("a policy without functions, or after setup, keeps an app from starting", async () => {
+it("without functions, or added after setup, stops the start", async () => {
   const faulty: readonly (readonly [object, string])[] = [
     [{ name: "empty" }, 'policy "empty": it needs at least one of `allows` and `visible`'],
     [{ visible() {} }, "it has no name"],
@@ -381,7 +381,7 @@ it("a policy without functions, or after setup, keeps an app from starting", asy
   await app.close();
 });
 
-it("a requirement has an error of its own", async () => {
+it("may give a requirement its own error", async () => {
   const locking = createPlugin({
     id: "acme/locking",
     setup: ({ hooks }) =>

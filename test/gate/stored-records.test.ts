@@ -72,8 +72,8 @@ async function statusOf(call: Promise<unknown>): Promise<number> {
   }
 }
 
-describe("what an update tells about its stored record", () => {
-  it.each(["box", "desk"] as const)("is not who owns it, where it may not be read (%s)", async (name) => {
+describe("an update's view of its stored record", () => {
+  it.each(["box", "desk"] as const)("does not reveal the owner if the caller may not read it (%s)", async (name) => {
     for (const authorId of ["bob", "ann", "missing", null])
       expect(await statusOf(ann[name].update("1", { authorId, title: "New" } as object))).toBe(403);
     const data = (authorId: string) => ({ ids: ["1"], data: { authorId, title: "New" } });
@@ -81,7 +81,7 @@ describe("what an update tells about its stored record", () => {
     expect(await driver.findOne(name, { id: "1" })).toMatchObject({ title: "First", authorId: "bob" });
   });
 
-  it("is who owns it, where it may be read", async () => {
+  it("includes the owner if the caller may read it", async () => {
     expect(await statusOf(ann.shelf.update("1", { authorId: "bob", title: "New" }))).toBe(200);
     expect(await statusOf(ann.shelf.update("1", { authorId: "ann" }))).toBe(403);
     const bob = api.as({ id: "bob" });
@@ -89,14 +89,14 @@ describe("what an update tells about its stored record", () => {
   });
 
   it.each(["item", "guarded"] as const)(
-    "is nothing that validators see, where it is out of reach (%s)",
+    "is hidden from validators if the record is out of reach (%s)",
     async (name) => {
       for (const floor of [6, 7, 8]) expect(await statusOf(ann[name].update("1", { floor }))).toBe(404);
     },
   );
 
   it.each(["item", "guarded"] as const)(
-    "is nothing that rules of fields see, where it is out of reach (%s)",
+    "is hidden from field rules if the record is out of reach (%s)",
     async (name) => {
       const statuses: number[] = [];
       for (const secret of [3, 7]) {

@@ -124,7 +124,7 @@ describe.each(ALL_DATABASES)("a validator of a plugin on %s", (_name, openDataba
     expect(await api.driver.count("shelf")).toBe(1);
   });
 
-  it("refuses one of several changes of a batch, and takes the others back", async () => {
+  it("refuses one of several changes of a batch, and rolls the others back", async () => {
     const [status, json] = await ask("POST", "/api/batch", [
       { method: "PATCH", path: "/books/b2", body: { title: "best" } },
       { method: "POST", path: "/books", body: { title: "bad" } },
@@ -154,13 +154,13 @@ describe.each(ALL_DATABASES)("a validator of a plugin on %s", (_name, openDataba
     ],
     ["update", (driver) => driver.update("book", { id: "b1" }, { title: "bad" })],
     ["updateMany", (driver) => driver.updateMany("book", { id: { in: ["b2"] } }, { title: "bad" })],
-  ])("refuses %s of a handler's driver", async (_, write) => {
+  ])("refuses %s through a handler's driver", async (_, write) => {
     work = write;
     expect(await ask("POST", "/api/books/work")).toEqual(refused);
     expect(await stored()).toEqual(["better", "good"]);
   });
 
-  it("refuses calls in the process, of users and of the system", async () => {
+  it("refuses in-process calls, of users and of the system", async () => {
     await expect(api.as({ id: "ann" }).book.create({ title: "bad" })).rejects.toThrow("Validation failed");
     await expect(api.asSystem().book.update("b1", { title: "bad" })).rejects.toMatchObject({
       errors: { title: "is not allowed to system" },
@@ -168,20 +168,20 @@ describe.each(ALL_DATABASES)("a validator of a plugin on %s", (_name, openDataba
     expect(await stored()).toEqual(["better", "good"]);
   });
 
-  it("refuses a deletion that would change a record so", async () => {
+  it("refuses a deletion that would change a record to an invalid state", async () => {
     const [status, json] = await ask("DELETE", "/api/shelves/s1");
     expect([status, json.errors]).toEqual([400, { _: "must stay" }]);
     expect(await api.driver.count("shelf")).toBe(1);
   });
 
-  it("does not tell the names of fields that the caller may not know", async () => {
+  it("does not reveal the names of fields that the caller may not know", async () => {
     work = (driver) => driver.update("book", { id: "b1" }, { note: "bad" });
     const [, json] = await ask("POST", "/api/books/work");
     expect(json.errors).toEqual({ _: "is not allowed" });
     expect(JSON.stringify(json)).not.toContain('"note"');
   });
 
-  it("fails closed when it returns anything but messages", async () => {
+  it("denies when it returns anything but messages", async () => {
     expect((await ask("POST", "/api/books", { title: "empty" }))[0]).toBe(500);
     expect(await stored()).toEqual(["better", "good"]);
   });
@@ -196,7 +196,7 @@ describe("a validator of a plugin", () => {
   const start = (setup: (context: PluginContext) => void) => (): unknown =>
     keelson({ entities: [shelf, book], driver: memoryDriver(), plugins: [createPlugin({ id: "acme/one", setup })] });
 
-  it("is shown by the page on hooks", async () => {
+  it("works as shown on the page about hooks", async () => {
     const page = openPage("reference/hooks");
     const { houseStyle } = await page.load<{ houseStyle: Plugin }>("house-style.ts");
     const api = keelson({ entities: [shelf, book], driver: memoryDriver(), plugins: [houseStyle], logger: noopLogger });
@@ -208,7 +208,7 @@ describe("a validator of a plugin", () => {
     page.remove();
   });
 
-  it("stops the start when it is not a function, or its options are misspelt", () => {
+  it("stops the start when it is not a function, or has unknown options", () => {
     expect(start(({ records }) => records.validate("title" as never))).toThrow(
       'plugin "acme/one": records.validate: it takes a function',
     );

@@ -17,8 +17,8 @@ import { createTestApp } from "../../src/testing/index.ts";
 import { countCalls } from "../support/count-calls.ts";
 import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
 
-// One entity per rule; every access of an entity is governed by that one rule. What the matrix expects is written by
-// hand below, from the documents, not computed from the code.
+// One entity per rule; that one rule governs every access of the entity. The expected results below are written by hand
+// from the documents, not computed from the code.
 
 const user = entity("user", { name: string })
   .ownedBy("id")
@@ -61,14 +61,14 @@ const USERS: Readonly<Record<Caller, User | null>> = {
   admin: { id: "adm", role: "admin" },
 };
 
-/** What a rule grants a caller: the truth table. "own" and "foreign" are about records that exist. */
+/** What a rule grants a caller: the truth table. "own" and "foreign" are existing records. */
 interface Grant {
-  /** Status for a record of the caller's own, somebody else's, and one that does not exist. */
+  /** Status for the caller's own record, another user's record, and a missing record. */
   readonly own: number;
   readonly foreign: number;
   readonly missing: number;
   readonly create: number;
-  /** Which of ann's, bob's and admin's records (two each, one published) a list shows, or the status that refuses it. */
+  /** Which of the records of ann, bob and admin (two each, one published) a list shows, or the status that refuses it. */
   readonly list: readonly string[] | number;
 }
 const all = ["a1", "a2", "b1", "b2", "c1", "c2"];
@@ -83,15 +83,15 @@ const shut = (status: number): Grant => ({
 const mine = (list: readonly string[]): Grant => ({ own: 200, foreign: 403, missing: 404, create: 201, list });
 
 const TRUTH: Readonly<Record<RuleName, Readonly<Record<Caller, Grant>>>> = {
-  // An anonymous caller can name nobody as owner, so that what has one cannot be made anonymously.
+  // An anonymous caller cannot be an owner, so it cannot create a record that needs one.
   everyone: { anonymous: { ...open, create: 401 }, ann: open, bob: open, admin: open },
   authenticated: { anonymous: shut(401), ann: open, bob: open, admin: open },
   owner: { anonymous: shut(401), ann: mine(["a1", "a2"]), bob: mine(["b1", "b2"]), admin: mine(["c1", "c2"]) },
   admin: { anonymous: shut(401), ann: shut(403), bob: shut(403), admin: open },
   ownerOrAdmin: { anonymous: shut(401), ann: mine(["a1", "a2"]), bob: mine(["b1", "b2"]), admin: open },
-  // "own" is record 1 of the caller, which is published; "foreign" is record 2 of somebody else, which is not.
+  // "own" is record 1 of the caller, which is published; "foreign" is record 2 of another user, which is not.
   published: {
-    // The same for what is hidden and what does not exist.
+    // The same status for hidden and missing records.
     anonymous: { own: 200, foreign: 401, missing: 401, create: 401, list: ["a1", "b1", "c1"] },
     ann: { own: 200, foreign: 403, missing: 404, create: 403, list: ["a1", "b1", "c1"] },
     bob: { own: 200, foreign: 403, missing: 404, create: 403, list: ["a1", "b1", "c1"] },
@@ -108,7 +108,7 @@ const TRUTH: Readonly<Record<RuleName, Readonly<Record<Caller, Grant>>>> = {
   },
 };
 
-/** The same in SQL, by hand: which rows a caller's list must show. */
+/** The same in SQL, written by hand: the rows that a caller's list must show. */
 const SQL: Readonly<Record<RuleName, (callerId: string | undefined, isAdmin: boolean) => string>> = {
   everyone: () => "1 = 1",
   authenticated: (id) => (id === undefined ? "1 = 0" : "1 = 1"),
@@ -125,7 +125,7 @@ const SQL: Readonly<Record<RuleName, (callerId: string | undefined, isAdmin: boo
 const LETTER: Readonly<Record<Caller, string>> = { anonymous: "a", ann: "a", bob: "b", admin: "c" };
 const OWNER: Readonly<Record<string, string>> = { a: "ann", b: "bob", c: "adm" };
 
-/** "own" is the caller's published record 1, "foreign" the next person's unpublished record 2. */
+/** "own" is the caller's published record 1, "foreign" the next user's unpublished record 2. */
 function idOf(caller: Caller, target: Target): string {
   if (target === "missing") return "nothing-here";
   if (target === "own") return `${LETTER[caller]}1`;
@@ -138,7 +138,7 @@ function seedRows(): Record<string, unknown>[] {
 
 interface Backend {
   readonly driver: Driver;
-  /** Ids that a statement selects, asked past the framework. */
+  /** Ids that a statement selects, run directly on the database. */
   ids(statement: string): Promise<string[]>;
   drop(): Promise<void>;
 }
@@ -247,7 +247,7 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
         await reset(rule);
         const as = app.as(USERS[caller]);
         const ownId = USERS[caller]?.id;
-        // Nobody owns what an anonymous caller makes unless it is said who does.
+        // An anonymous caller's record has no owner unless the body names one.
         const body = ownId === undefined ? { title: "New", authorId: "ann" } : { title: "New" };
         const created = await as.request("POST", pathOf(rule), body);
         expect(created.status).toBe(grant.create);
@@ -260,7 +260,7 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
         expect(await app.api.driver.count(entities[rule].name)).toBe(grant.create === 201 ? 7 : 6);
       });
 
-      it("lists, counts and totals exactly the records the table names", async () => {
+      it("lists, counts and totals exactly the records in the table", async () => {
         await reset(rule);
         const listed = await app.as(USERS[caller]).request("GET", `${pathOf(rule)}?_sort=id`);
         if (typeof grant.list === "number") {
@@ -280,7 +280,7 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
     });
   });
 
-  it("asks the database nothing for an anonymous caller who may not, whether the record exists or not", async () => {
+  it("runs no statement for a refused anonymous caller, whether or not the record exists", async () => {
     const shutRules = rules.filter((rule) => TRUTH[rule].anonymous.list === 401);
     expect(shutRules.length).toBeGreaterThan(4);
     for (const rule of shutRules) {

@@ -28,8 +28,8 @@ import { countCalls } from "../support/count-calls.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";
 import { oneOf } from "../support/suite.ts";
 
-// One entity per rule, with every action; each access is governed by that one rule. What the matrix expects is written
-// by hand below, from the documents, not computed from the code.
+// One entity per rule, with every action; that one rule governs each access. The expected results below are written by
+// hand from the documents, not computed from the code.
 
 const user = entity("user", { name: string })
   .ownedBy("id")
@@ -113,7 +113,7 @@ const entities = {
     .actions(actions),
   hidden: ruled("docHidden", "owner").hideForbidden(),
 } as const;
-/** Records that are softly deleted are hidden here. */
+/** This entity hides softly deleted records. */
 const scoped = entity("docScoped", fields)
   .ownedBy("author")
   .softDelete()
@@ -137,15 +137,15 @@ const USERS: Readonly<Record<Caller, User | null>> = {
 
 /** What a rule grants a caller: the truth table. */
 interface Grant {
-  /** Status of an action on a record that is the caller's own, somebody else's, not there, or softly deleted (and own). */
+  /** Status of an action on the caller's own record, another user's, a missing one, and the caller's softly deleted one. */
   readonly act: Readonly<Record<Target, number>>;
-  /** The same for a copy of it. */
+  /** The same for cloning the record. */
   readonly clone: Readonly<Record<Target, number>>;
-  /** What `exists` answers about them, or the status that refuses it. */
+  /** The result of `exists` for them, or the status that refuses it. */
   readonly exists: Readonly<Record<Target, boolean>> | number;
-  /** Ids the caller may change, of all; or the status that refuses to change several at once. */
+  /** Ids that the caller may change, or the status that refuses a bulk change. */
   readonly bulk: readonly string[] | number;
-  /** Ids that a count counts, or the status that refuses it. */
+  /** Ids that a count includes, or the status that refuses it. */
   readonly count: readonly string[] | number;
   /** Statuses of actions on the collection that read, create and delete. */
   readonly collection: readonly [get: number, post: number, remove: number];
@@ -174,7 +174,7 @@ const open: Grant = {
   count: ALL,
   collection: [200, 200, 200],
 };
-/** Only one's own; nobody owns a whole collection, so that one cannot be deleted. */
+/** Only the caller's own records; a collection has no owner, so it cannot be deleted. */
 const mine = (ids: readonly string[], foreign = 403): Grant => ({
   act: { own: 200, foreign, missing: 404, deleted: 200 },
   clone: { own: 201, foreign, missing: 404, deleted: 201 },
@@ -183,9 +183,9 @@ const mine = (ids: readonly string[], foreign = 403): Grant => ({
   count: ids,
   collection: [200, 200, 403],
 });
-/** A rule that needs the record: it passes for nothing that has none. */
+/** A rule that needs the record: it refuses operations without one. */
 const mineByRecord = (ids: readonly string[]): Grant => ({ ...mine(ids), collection: [200, 403, 403] });
-/** The same without a `where`: it cannot say anything about lists. */
+/** The same without a `where`: it cannot decide about lists. */
 const mineByRecordAlone = (ids: readonly string[]): Grant => ({
   ...mine(ids),
   count: 403,
@@ -202,7 +202,7 @@ const whatIsPublished: Grant = {
 
 const TRUTH: Readonly<Record<RuleName, Readonly<Record<Caller, Grant>>>> = {
   everyone: {
-    // An anonymous caller can own nothing, so that what has an owner cannot be copied anonymously: the key is missing.
+    // An anonymous caller cannot be an owner, so it cannot clone a record that needs one: the key is missing.
     anonymous: { ...open, clone: { own: 400, foreign: 400, missing: 404, deleted: 400 } },
     ann: open,
     bob: open,
@@ -213,7 +213,7 @@ const TRUTH: Readonly<Record<RuleName, Readonly<Record<Caller, Grant>>>> = {
   admin: { anonymous: shut(401), ann: shut(403), bob: shut(403), admin: open },
   ownerOrAdmin: { anonymous: shut(401), ann: mine(A), bob: mine(B), admin: open },
   published: {
-    // The same for what is hidden and what does not exist.
+    // The same status for hidden and missing records.
     anonymous: {
       act: { own: 200, foreign: 401, missing: 401, deleted: 200 },
       clone: { own: 400, foreign: 401, missing: 401, deleted: 400 },
@@ -228,7 +228,7 @@ const TRUTH: Readonly<Record<RuleName, Readonly<Record<Caller, Grant>>>> = {
   },
   recordIsMine: { anonymous: shut(401), ann: mineByRecord(A), bob: mineByRecord(B), admin: mineByRecord(C) },
   looksAtRecord: {
-    // It cannot be refused unseen; no record is anonymous's.
+    // It can only be refused after reading the record; an anonymous caller owns no record.
     anonymous: {
       ...shut(401),
       exists: { own: false, foreign: false, missing: false, deleted: false },
@@ -246,7 +246,7 @@ const TRUTH: Readonly<Record<RuleName, Readonly<Record<Caller, Grant>>>> = {
 const OWNER: Readonly<Record<string, string>> = { a: "ann", b: "bob", c: "adm" };
 const LETTER: Readonly<Record<Caller, string>> = { anonymous: "a", ann: "a", bob: "b", admin: "c" };
 
-/** Of three records of each, the first is published, the second is not, and the third is published and softly deleted. */
+/** Three records of each user: the first is published, the second is not, the third is published and softly deleted. */
 function idOf(caller: Caller, target: Target): string {
   if (target === "missing") return "nothing-here";
   if (target === "own") return `${LETTER[caller]}1`;
@@ -269,7 +269,7 @@ const seedRows = () =>
     updatedAt: LONG_AGO,
   }));
 
-/** Actions on a record: what they are called, and what they make of it. Undefined: nothing, since it is so already. */
+/** Actions on a record, by name, with the change that they make. Undefined: no change, because the record already has it. */
 type Change = Readonly<Record<string, unknown>> | "timestamp" | undefined;
 const ON_RECORD: Readonly<Record<string, readonly [method: string, path: string, own: Change, deleted: Change]>> = {
   softDelete: ["DELETE", "soft", "timestamp", undefined],
@@ -284,7 +284,7 @@ const ON_RECORD: Readonly<Record<string, readonly [method: string, path: string,
 };
 
 describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
-  // A rule and a caller on one of the databases; on both in the long suite.
+  // Each rule and caller on one of the databases; on both in the long suite.
   const place = SQL_DATABASES.findIndex(([one]) => one === databaseName);
   const isHere = (turn: number): boolean => oneOf(turn, [...SQL_DATABASES.keys()]).includes(place);
   let app: ReturnType<typeof makeApp>;
@@ -333,33 +333,30 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
       const send = (method: string, path: string, body?: unknown) =>
         app.as(USERS[caller]).request(method, `${pathOf(rule)}${path}`, body);
 
-      it.each(Object.keys(ON_RECORD))(
-        "%s does to records as the table says, and nothing to any other",
-        async (name) => {
-          const [method, path, own, deleted] = ON_RECORD[name] as (typeof ON_RECORD)[string];
-          await reset(rule);
-          const before = await stored(rule);
-          for (const target of targets) {
-            const id = idOf(caller, target);
-            const at = Date.now();
-            const { status } = await send(method, `/${id}/${path}`);
-            expect(status, target).toBe(grant.act[target]);
-            const change = status !== 200 ? undefined : target === "deleted" ? deleted : own;
-            const row = before.get(id);
-            const now = await stored(rule);
-            if (change !== undefined && row !== undefined) {
-              const { updatedAt, ...rest } = now.get(id) as Record<string, unknown>;
-              const values = change === "timestamp" ? { deletedAt: rest.deletedAt } : change;
-              if (change === "timestamp") expect((rest.deletedAt as Date).getTime()).toBeGreaterThanOrEqual(at);
-              expect(rest).toEqual({ ...row, ...values, updatedAt: undefined });
-              before.set(id, { ...rest, updatedAt });
-            }
-            expect(now).toEqual(before);
+      it.each(Object.keys(ON_RECORD))("%s changes records as the table says, and no other record", async (name) => {
+        const [method, path, own, deleted] = ON_RECORD[name] as (typeof ON_RECORD)[string];
+        await reset(rule);
+        const before = await stored(rule);
+        for (const target of targets) {
+          const id = idOf(caller, target);
+          const at = Date.now();
+          const { status } = await send(method, `/${id}/${path}`);
+          expect(status, target).toBe(grant.act[target]);
+          const change = status !== 200 ? undefined : target === "deleted" ? deleted : own;
+          const row = before.get(id);
+          const now = await stored(rule);
+          if (change !== undefined && row !== undefined) {
+            const { updatedAt, ...rest } = now.get(id) as Record<string, unknown>;
+            const values = change === "timestamp" ? { deletedAt: rest.deletedAt } : change;
+            if (change === "timestamp") expect((rest.deletedAt as Date).getTime()).toBeGreaterThanOrEqual(at);
+            expect(rest).toEqual({ ...row, ...values, updatedAt: undefined });
+            before.set(id, { ...rest, updatedAt });
           }
-        },
-      );
+          expect(now).toEqual(before);
+        }
+      });
 
-      it("copies what the table says, in the caller's name only", async () => {
+      it("clones what the table says, in the caller's name only", async () => {
         await reset(rule);
         let expected = ALL.length;
         for (const target of targets) {
@@ -373,7 +370,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
         }
       });
 
-      it("is told that a record exists only where it may be read", async () => {
+      it("reports that a record exists only if the caller may read it", async () => {
         await reset(rule);
         for (const target of targets) {
           const { status, body } = await send("GET", `/${idOf(caller, target)}/exists`);
@@ -385,7 +382,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
       it.each([
         ["PUT", "/bulk"],
         ["POST", "/bulk-update"],
-      ])("changes those of mixed records that the table names, and counts them: %s %s", async (method, path) => {
+      ])("changes only the permitted records of a mixed list, and counts them: %s %s", async (method, path) => {
         await reset(rule);
         const ids = [...ALL, "nothing-here", "a1"].reverse();
         const { status, body } = await send(method, path, { ids, data: { n: 5 } });
@@ -398,7 +395,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
       it.each([
         ["DELETE", "/bulk"],
         ["POST", "/bulk-delete"],
-      ])("deletes those of mixed records that the table names, and counts them: %s %s", async (method, path) => {
+      ])("deletes only the permitted records of a mixed list, and counts them: %s %s", async (method, path) => {
         await reset(rule);
         const { status, body } = await send(method, path, { ids: [...ALL, "nothing-here", "a1"].reverse() });
         const gone = typeof grant.bulk === "number" ? [] : grant.bulk;
@@ -407,7 +404,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
         expect(await idsInSql(rule, "1 = 1")).toEqual(ALL.filter((id) => !gone.includes(id)));
       });
 
-      it("counts exactly the records the table names, with and without a filter", async () => {
+      it("counts exactly the records in the table, with and without a filter", async () => {
         await reset(rule);
         const all = await send("GET", "/count");
         const some = await send("GET", "/count?published=true");
@@ -420,7 +417,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
         expect([all.body, some.body]).toEqual([{ count: grant.count.length }, { count: inSql.length }]);
       });
 
-      it("uses actions on the collection as the table says", async () => {
+      it("runs actions on the collection as the table says", async () => {
         const statuses = [];
         for (const [method, path] of [
           ["GET", "/stats"],
@@ -433,7 +430,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
     });
   });
 
-  describe("where records that are softly deleted are hidden", () => {
+  describe("an entity that hides softly deleted records", () => {
     const path = "/api/doc-scopeds";
     const send = (caller: Caller, method: string, rest: string, body?: unknown) =>
       app.as(USERS[caller]).request(method, path + rest, body);
@@ -449,7 +446,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
       ["ann", [200, 403]],
       ["bob", [200, 403]],
       ["admin", [200, 200]],
-    ])("for %s they are missing for every action but those that delete and restore", async (caller, [own, foreign]) => {
+    ])("treats them as missing for %s in every action except delete and restore", async (caller, [own, foreign]) => {
       await fill();
       const gone = caller === "anonymous" ? 401 : 404;
       const [mineId, otherId] = [`${LETTER[caller]}3`, caller === "bob" ? "a3" : "b3"];
@@ -477,7 +474,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
       expect(await inSql(`"id" LIKE '%3' AND "deletedAt" IS NULL`)).toEqual(restored);
     });
 
-    it("they are not among those that are changed, deleted or counted together", async () => {
+    it("leaves them out of bulk changes, bulk deletions and counts", async () => {
       await fill();
       expect((await send("ann", "PUT", "/bulk", { ids: ALL, data: { n: 5 } })).body).toEqual({ count: 2 });
       expect((await send("admin", "PUT", "/bulk", { ids: ALL, data: { n: 6 } })).body).toEqual({ count: 6 });
@@ -487,7 +484,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
       expect(await inSql("1 = 1")).toEqual(["a3", "b3", "c3"]);
     });
 
-    it("actions on the collection are open to the callers that their rules allow", async () => {
+    it("opens actions on the collection to the callers that their rules allow", async () => {
       for (const caller of callers) expect((await send(caller, "POST", "/open")).status).toBe(200);
       const statuses = async (method: string, rest: string): Promise<number[]> =>
         Promise.all(callers.map(async (caller) => (await send(caller, method, rest)).status));
@@ -497,7 +494,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
     });
   });
 
-  it("asks the database nothing for an anonymous caller who may not, and reads nothing of the request", async () => {
+  it("runs no statement for a refused anonymous caller, and does not read the request", async () => {
     const shutRules = ruleNames.filter((rule) => TRUTH[rule].anonymous.bulk === 401);
     expect(shutRules.length).toBeGreaterThan(6);
     for (const rule of shutRules) {
@@ -512,7 +509,7 @@ describe.each(SQL_DATABASES)("actions on %s", (databaseName, openDatabase) => {
       };
       for (const id of ["a1", "nothing-here", "x".repeat(500)]) {
         for (const [method, path] of Object.values(ON_RECORD)) await ask(method, `/${id}/${path}`);
-        // A rule that looks at the record has to see the copy before it can refuse to create it.
+        // A rule that reads the record needs the copy before it can refuse to create it.
         if (rule !== "recordIsMine") await ask("POST", `/${id}/clone`);
         await ask("GET", `/${id}/exists`);
       }

@@ -23,7 +23,7 @@ const note = entity("note", { text: string, author: belongsTo(() => user) })
   .ownedBy("author")
   .rules({ read: ["owner"], create: ["authenticated"], update: ["ownerOrAdmin"], delete: ["admin"] });
 
-/** A client that tells every statement it sends; the database's own word for what was asked. */
+/** A client that reports every statement it sends, as the database sees it. */
 type LoggingClient = AnyPrismaClient & { $on(event: "query", listener: (event: { query: string }) => void): void };
 
 const statements: string[] = [];
@@ -32,7 +32,7 @@ let url: string;
 
 beforeAll(async () => {
   const database = await freshPostgres();
-  // Tables first: a client of one's own comes with tables of one's own.
+  // Tables first: a client that the app brings must find its tables.
   const tables = keelson({ entities: [user, note], driver: postgres(database.url), logger: noopLogger });
   await tables.ready;
   await tables.asSystem().user.create({ id: "ann", name: "Ann" });
@@ -73,7 +73,7 @@ const collections = [
 ] as [string, string, unknown?][];
 
 describe("the query log", () => {
-  it("shows no statement at all for anonymous callers on protected operations, and one and the same answer", async () => {
+  it("shows no statement for anonymous callers on protected operations, and one response", async () => {
     statements.length = 0;
     const answers = new Set<string>();
     for (const [method, path, body] of [...doors, ...collections]) {
@@ -85,7 +85,7 @@ describe("the query log", () => {
     expect(answers.size).toBe(1);
   });
 
-  it("shows none for a batch whose first item is refused", async () => {
+  it("shows no statement for a batch whose first item is refused", async () => {
     statements.length = 0;
     const items = ["n1", "missing"].map((id) => ({ method: "DELETE", path: `/notes/${id}` }));
     for (const body of [items, items.toReversed(), []]) {
@@ -95,13 +95,13 @@ describe("the query log", () => {
     expect(statements).toEqual([]);
   });
 
-  it("shows statements for a caller who may, so that it can show some", async () => {
+  it("shows statements for a permitted caller, which proves that it records them", async () => {
     statements.length = 0;
     expect((await request(url, "GET", "/api/notes/n1", { token: "ann" })).status).toBe(200);
     expect(statements.join("\n")).toMatch(/SELECT .*"note"/);
   });
 
-  it("shows the owner's condition inside the one statement of an update", async () => {
+  it("shows the owner's condition inside the single statement of an update", async () => {
     statements.length = 0;
     expect((await request(url, "PUT", "/api/notes/n1", { token: "ann", body: { text: "new" } })).status).toBe(200);
     expect(statements).toHaveLength(1);

@@ -7,9 +7,9 @@ import { isThorough } from "../support/attacks/turn-of.ts";
 import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-database.ts";
 import { amount, oneOf } from "../support/suite.ts";
 
-// An app with everything that we ship switched on, over HTTP, against all attacks. ATTACKS=all tries every way at every
-// place, on both databases; ATTACKS_COUNTS names a file for the numbers of requests. That these attacks find what is
-// there is what deliberate-holes.test.ts shows.
+// An app with every shipped plugin switched on, over HTTP, against all attacks. ATTACKS=all tries all combinations, on both
+// databases; ATTACKS_COUNTS names a file for the number of requests. deliberate-holes.test.ts shows that these attacks
+// find real defects.
 
 const databases = RAW_DATABASES.filter(([name]) => isThorough || name === "PostgreSQL");
 
@@ -31,20 +31,20 @@ describe.each(databases)("an app on %s", (name, open) => {
       await writeFile(ATTACKS_COUNTS, `${JSON.stringify({ database: name, ...counts })}\n`, { flag: "a" });
   });
 
-  // An attack on one of the databases, and on all in the long suite; the last one looks at what the others have left.
+  // Each attack on one of the databases, and on all in the long suite; the last one inspects what the others have left.
   const turn = RAW_DATABASES.findIndex(([one]) => one === name);
   const isHere = (index: number): boolean => oneOf(index, [...RAW_DATABASES.keys()]).includes(turn);
   const attacks = ATTACKS.filter((attack, index) => attack === ATTACKS.at(-1) || isHere(index)).map(
     (attack) => [attack.name, attack] as const,
   );
-  it.each(attacks)("gives nothing away: %s", { timeout: 600_000 }, async (_name, attack) => {
+  it.each(attacks)("leaks nothing: %s", { timeout: 600_000 }, async (_name, attack) => {
     const { findings, tried } = await attackApp(app, attack);
     expect(findings.slice(0, 20)).toEqual([]);
     expect(tried).toBeGreaterThan(10);
     counts[attack.name] = tried;
   });
 
-  it("was asked many thousand times, and still answers", async () => {
+  it("still responds after many thousand requests", async () => {
     expect(Object.keys(counts)).toHaveLength(attacks.length);
     expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(amount(1_000, 10_000));
     expect((await fetch(`${app.url}/api/people`)).status).toBe(200);

@@ -50,7 +50,7 @@ afterAll(async () => {
   await remove();
 });
 
-/** Sends a body of this many bytes that is no JSON, in chunks of no announced length or in one of it. */
+/** Sends an invalid JSON body of this many bytes, in chunks, with or without Content-Length. */
 function upload(bytes: number, isAnnounced: boolean): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/octet-stream", ...(isAnnounced ? { "content-length": bytes } : {}) };
@@ -88,13 +88,13 @@ describe("the body of a request", () => {
     ]);
   });
 
-  it("may have that many", async () => {
+  it("may have exactly that many", async () => {
     const data = Array.from({ length: 49_000 }, () => 1);
     expect((await request(running.url, "POST", "/api/notes", { body: { data } })).status).toBe(201);
   });
 });
 
-describe("an answer about values that are wrong", () => {
+describe("an error response about invalid values", () => {
   const tagged = entity("tagged", { tags: string.array() })
     .rules({ create: ["everyone"], read: ["everyone"] })
     .actions({ import: importAction });
@@ -105,12 +105,12 @@ describe("an answer about values that are wrong", () => {
     return JSON.stringify(answer.body).length;
   };
 
-  it("names some of the items of a list that are wrong", async () => {
+  it("names only some of a list's invalid items", async () => {
     expect(await bytesOf("/api/taggeds", { tags: Array(40_000).fill(1) })).toBeLessThan(4_000);
     expect(await bytesOf("/api/taggeds/import", Array(10).fill({ tags: Array(4_000).fill(1) }))).toBeLessThan(12_000);
   });
 
-  it("shows the beginning of a long name that is not known", async () => {
+  it("shows the beginning of a long unknown name", async () => {
     expect(await bytesOf("/api/taggeds", { tags: [], ["x".repeat(500_000)]: 1 })).toBeLessThan(1_000);
   });
 });
@@ -131,7 +131,7 @@ describe("conditions in the process", () => {
     });
   });
 
-  it("are refused when there are very many", async () => {
+  it("are refused when there are too many", async () => {
     const where = { OR: Array.from({ length: 200_000 }, () => ({ title: "a" })) } as never;
     await expect(client.list({ where })).rejects.toThrow("too many conditions");
   });
@@ -147,7 +147,7 @@ describe("workflows", () => {
     ["results of more than 2 MiB", "large", "make"],
     ["data of more than 2 MiB", "largeData", "leave"],
     ["results of more than 32 MiB together", "many", "s16"],
-  ])("do not journal %s: the step that gives them fails", async (_what, path, failedStep) => {
+  ])("do not journal %s: the step that returns them fails", async (_what, path, failedStep) => {
     const { status, json } = await request(running.url, "POST", `/api/notes/${path}`, { body: {} });
     expect([status, json]).toMatchObject([500, { code: "WORKFLOW_FAILED", failedStep }]);
   });

@@ -18,13 +18,13 @@ import { sabotage } from "../support/protected/sabotage.ts";
 import { CALLERS, type CallerName, mayRead, READERS, USERS } from "../support/protected/truth.ts";
 import { oneOf } from "../support/suite.ts";
 
-// A string that exists once in the world sits in every protected field. Whatever the app gives away is searched for all
-// of them: what is found must be for whoever asked.
+// Every protected field contains a string that exists exactly once. Everything the app outputs is searched for all of
+// them: each one found must be readable by the caller.
 
 const callers = Object.keys(CALLERS) as CallerName[];
 
 describe("the fixture", () => {
-  it("says of every protected field, and of nothing else, whose it is", () => {
+  it("assigns readers to every protected field, and to no other field", () => {
     const isProtected = ({ fields }: AnyEntity, name: string): boolean => {
       const field = fields[name];
       return Boolean(field?.omit || field?.password || field?.encrypted || field?.readable);
@@ -38,7 +38,7 @@ describe("the fixture", () => {
 });
 
 describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
-  // Callers and points of failure on one of the databases each; on all of them in the long suite.
+  // Each caller and point of failure on one of the databases; on all of them in the long suite.
   const turn = RAW_DATABASES.findIndex(([one]) => one === name);
   const ofThisDatabase = <T>(all: readonly T[]): readonly T[] =>
     all.filter((_, index) => oneOf(index, [...RAW_DATABASES.keys()]).includes(turn));
@@ -47,12 +47,12 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
   let app: ProtectedApp;
   const canaries: Canaries = createCanaries();
   const lines: string[] = [];
-  /** What the log says in development while code of the app throws: it shows the messages of such errors. */
+  /** The log in development while code of the app throws: it shows the messages of such errors. */
   const messages: string[] = [];
   let log = lines;
   const write = (message: string, meta?: unknown): void => void log.push(`${message} ${shown(meta)}`);
   const logger: Logger = { debug: write, info: write, warn: write, error: write };
-  /** Canaries of the seed that each caller was shown. */
+  /** Canaries of the seed that each caller received. */
   const seen = new Map<CallerName, Set<string>>(callers.map((caller) => [caller, new Set()]));
 
   beforeAll(async () => {
@@ -67,10 +67,10 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     await database.drop();
   });
 
-  /** What a request gets: status, headers, the body, and what is inside a cursor. */
+  /** The complete response: status, headers, body, and the decoded cursor. */
   async function answerTo(caller: CallerName, { method, path, body }: RouteCall) {
     const { status, headers, body: answer } = await app.as(CALLERS[caller]).request(method, path, body);
-    // Links to other pages repeat what the request itself said.
+    // Links to other pages repeat the request's own query.
     const query = new Set(path.split("?")[1]?.split("&"));
     const link = headers.get("link")?.split(/[?&]/);
     if (link !== undefined) headers.set("link", link.filter((part) => !query.has(part)).join("&"));
@@ -79,7 +79,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     return { status, text };
   }
 
-  /** Makes a request; what it shows must be the caller's to see, and an error must show nothing at all. */
+  /** Sends a request; its response may contain only the caller's canaries, and an error none at all. */
   async function check(caller: CallerName, call: RouteCall): Promise<number> {
     const { status, text } = await answerTo(caller, call);
     const at = `${caller} ${call.method} ${call.path} ${JSON.stringify(call.body)?.slice(0, 300)} -> ${status}`;
@@ -94,17 +94,17 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     return [...KEY_FORMS, database.password].filter((secret) => lower.includes(secret.toLowerCase()));
   };
 
-  it("knows how to call every route of the app", () => {
+  it("has a recipe to call every route of the app", () => {
     const world = { app, canaries, caller: "anonymous" } as const;
     const unknown = app.api.routes.filter((route) => callsOf(route, world) === undefined);
     expect(unknown.map(({ method, path, plugin }) => `${plugin}: ${method} ${path}`)).toEqual([]);
   });
 
-  // Those that only read come first: what they show is compared with what there was in the beginning.
+  // Reads come first, because their responses are compared with the initial data.
   const isReading = ({ method }: RouteListing): boolean => method === "GET";
 
   it.each(ofThisDatabase(callers))(
-    "no route that reads shows %s what is not theirs, and all of what is",
+    "no route that reads shows %s another user's values, and all show the caller's own",
     async (caller) => {
       const initial = canaries.all.slice(0, SEEDED);
       const statuses = new Set<number>();
@@ -117,7 +117,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     },
   );
 
-  describe("code of the app that throws what it has in its hands", () => {
+  describe("code of the app that throws the value it handles", () => {
     const calls: readonly RouteCall[] = [
       { method: "GET", path: "/api/people?include=notes" },
       { method: "GET", path: "/api/people/ann" },
@@ -149,7 +149,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
 
     const points = ofThisDatabase(SABOTAGE_POINTS);
 
-    it.each(points)("in the %s, gives nothing of it away", async (point) => {
+    it.each(points)("leaks nothing when it is in the %s", async (point) => {
       for (const error of errorsAt(point)) {
         sabotage.arm(point, error);
         for (const [index, call] of calls.entries()) {
@@ -161,7 +161,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
       }
     });
 
-    it("gives nothing of it to the log in production", async () => {
+    it("writes nothing of the value to the log in production", async () => {
       log = lines;
       const deployed = createProtectedApp(database.driver(), logger, undefined, true);
       await deployed.api.ready;
@@ -180,7 +180,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
   });
 
   it.each(ofThisDatabase(callers))(
-    "no route that writes shows %s what is not theirs",
+    "no route that writes shows %s another user's values",
     {
       timeout: 120_000,
     },
@@ -194,10 +194,10 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
   );
 
   it.each(ofThisDatabase(["system", ...USERS] as const))(
-    "the client in the process shows %s what a response would",
+    "the in-process client shows %s what a response would",
     async (who) => {
       const clients = clientsOf(app, who);
-      // The system sees what anybody may.
+      // The system sees every value that some caller may see.
       const leaksIn = (value: unknown): string[] => {
         const text = `${JSON.stringify(value)} ${shown(value)}`;
         if (who !== "system") return canaries.leaksIn(text, who);
@@ -222,7 +222,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     },
   );
 
-  it("a value that cannot be decrypted gives nothing away, and fails what would have shown it", async () => {
+  it("a value that cannot be decrypted leaks nothing, and the request that needs it fails", async () => {
     await clientsOf(app, "system").person?.update("ann", { diary: "as it should be" } as never);
     const [row] = await database.query(`SELECT "diary" FROM "person" WHERE "id" = 'ann'`);
     const stored = String(row?.diary);
@@ -244,7 +244,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     expect(await check("ann", { method: "GET", path: "/api/people" })).toBe(200);
   });
 
-  it("the app itself shows no key, no password of the database and no record, however it is looked at", () => {
+  it("the app object exposes no key, database password or record", () => {
     const everything = [shown(app.api), shown(app.api.container), shown(app.api.driver), JSON.stringify(app.api)];
     for (const text of everything) {
       expect(canaries.leaksIn(text, null)).toEqual([]);
@@ -253,7 +253,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     expect(everything[0]?.length).toBeGreaterThan(1_000);
   });
 
-  it("the log says much, and nothing that anybody protects", () => {
+  it("the log has many entries, and contains no protected value", () => {
     expect(lines.length).toBeGreaterThan(80);
     const text = lines.join("\n");
     expect(canaries.leaksIn(text, null)).toEqual([]);
@@ -263,7 +263,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     expect(secretsIn(messages.join("\n"))).toEqual([]);
   });
 
-  it("the database holds no password and no encrypted value in clear", async () => {
+  it("the database stores no password and no encrypted value in clear", async () => {
     const dump = await database.dump();
     const found = new Set(canaries.all.filter(({ text }) => dump.includes(text)).map(at));
     const inClear = canaries.all.filter(({ entity, field }) => {
@@ -272,7 +272,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     });
     const isStoredInClear = (name: string): boolean => inClear.some((canary) => at(canary) === name);
     expect([...found].filter((name) => !isStoredInClear(name))).toEqual([]);
-    // So that the search is known to find something.
+    // Proves that the search works.
     expect(found).toEqual(new Set(inClear.map(at)));
     expect(dump).toContain("$pbkdf2$2000$");
     expect(secretsIn(dump)).toEqual([]);
@@ -287,12 +287,12 @@ const KEY_FORMS = [NEW_KEY, OLD_KEY].flatMap((hex) => {
   );
 });
 
-/** What a diary was before it was encrypted. */
+/** A diary from before the field was encrypted. */
 const PLAINTEXT = "dear diary, today";
 const HIDDEN = new Set(["person.password", "person.apiToken", "person.recovery", "note.token", "badge.pin"]);
 /** Protected values of three people, and of a note, a badge and a vault of each. */
 const SEEDED = 3 * Object.values(READERS).reduce((sum, fields) => sum + Object.keys(fields).length, 0);
-/** So that it is known that every kind of answer was among those that were searched. */
+/** Proves that every kind of response was among those that were searched. */
 const STATUSES: Readonly<Record<CallerName, readonly number[]>> = {
   anonymous: [201, 400, 401, 409],
   ann: [200, 201, 400, 403, 409],

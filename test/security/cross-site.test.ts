@@ -84,11 +84,11 @@ describe.each(Object.keys(SERVERS))("on %s", (name) => {
   });
   afterAll(() => server.close());
 
-  it("refuses unsafe requests of other sites and forms, and takes those of the own pages", async () => {
+  it("refuses unsafe requests of other sites and forms, and accepts those of its own pages", async () => {
     const send: Send = async (method, path, headers) =>
       (await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers })).status;
     const before = done;
-    // The platform's fetch does not set Sec-Fetch-Site, so it can be said here.
+    // The platform's fetch does not set Sec-Fetch-Site, so the test can set it.
     expect(await send(...publish, foreign)).toBe(403);
     expect(await send("POST", "/desk/ring", foreign)).toBe(403);
     expect(await send(...publish, { ...cookie, ...form })).toBe(403);
@@ -114,7 +114,7 @@ describe("a request that changes something", () => {
     },
   );
 
-  it("is answered with what to do", async () => {
+  it("gets a response that says what to do", async () => {
     const response = await api.fetch(
       new Request("http://localhost/api/notes/publish", { method: "POST", headers: foreign }),
     );
@@ -132,33 +132,33 @@ describe("a request that changes something", () => {
     },
   );
 
-  it("is taken from the own origin, from the same site, and from what is no browser", async () => {
+  it("is accepted from the same origin, the same site, and clients other than browsers", async () => {
     for (const site of ["same-origin", "same-site", "none"])
       expect(await send(...publish, { ...cookie, "sec-fetch-site": site })).toBe(200);
     expect(await send(...publish, { ...cookie, ...form, "sec-fetch-site": "same-origin" })).toBe(200);
     expect(await send("POST", "/desk/ring", form)).toBe(200); // a webhook
   });
 
-  it("is taken from another site with a bearer token, which no browser adds by itself", async () => {
+  it("is accepted from another site with a bearer token, which browsers never add", async () => {
     const { cookie: _, ...page } = foreign;
     expect(await send(...publish, { ...page, authorization: "Bearer ann" })).toBe(200);
     expect(await send(...publish, { ...page, authorization: "Basic YTpi" })).toBe(403);
   });
 
-  it("is taken from trusted origins, and from everywhere where the check is off", async () => {
+  it("is accepted from trusted origins, and from any origin when the check is off", async () => {
     expect(await sendTo(trusting)(...publish, foreign)).toBe(200);
     expect(await sendTo(trusting)(...publish, { ...foreign, origin: "https://other.example" })).toBe(403);
     expect(await sendTo(open)(...publish, { ...foreign, ...form, origin: "null" })).toBe(200);
   });
 });
 
-it("reads of other sites are taken: what pages may see of them is for CORS", async () => {
+it("is not needed for reads of other sites, which are accepted: CORS restricts them", async () => {
   for (const method of ["GET", "HEAD", "OPTIONS"])
     expect(await sendTo(api)(method, "/api/notes", foreign)).toBeLessThan(300);
 });
 
 it.each([["https://app.example/"], ["app.example"], ["*"]])(
-  "trustedOrigins that no browser sends stop the start: %s",
+  "stops the start for trustedOrigins that no browser sends: %s",
   (given) => {
     expect(() => appWith({ trustedOrigins: [given] })).toThrow(/trustedOrigins must be "all" or a list of origins/);
   },

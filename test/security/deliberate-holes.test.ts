@@ -7,12 +7,12 @@ import { DEFINITION_HOLES } from "../support/attacks/holes/definitions.ts";
 import { HOST_HOLES } from "../support/attacks/holes/hosts.ts";
 import { PLUGIN_HOLES } from "../support/attacks/holes/plugins.ts";
 
-// The attacks of attacks.test.ts, on apps that have one hole each: an attack that finds nothing there finds nothing anywhere.
+// The attacks of attacks.test.ts, on apps with one deliberate defect each. This proves that the attacks can find something.
 
 const HOLES = [...DEFINITION_HOLES, ...PLUGIN_HOLES, ...HOST_HOLES];
 
 describe("a deliberate hole", () => {
-  it("is there for every class of attacks", () => {
+  it("exists for every class of attacks", () => {
     const found = new Set(HOLES.map(({ attack }) => attack.name));
     expect(ATTACKS.map(({ name }) => name).filter((name) => !found.has(name))).toEqual([]);
   });

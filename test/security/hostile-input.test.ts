@@ -9,11 +9,11 @@ import { changesBetween } from "../support/fuzz/stored-rows.ts";
 import { type FuzzWorld, openWorld } from "../support/fuzz/world.ts";
 import { HOSTS, type HostName } from "../support/hosts.ts";
 
-// What is sent on purpose to break something, one thing at a time, to a server that stores what it takes in a real database.
+// Input meant to break something, one thing at a time, sent to a server that stores it in a real database.
 
 const MIB = 1_048_576;
 
-/** Requests to a world, and a look at what they leave behind. */
+/** Sends requests to a world, and checks their effects. */
 function callersOf(world: () => FuzzWorld) {
   const request = (method: string, target: string, body?: string, caller: CallerName = "ann"): Message => ({
     ...{ caller, method, target },
@@ -22,7 +22,7 @@ function callersOf(world: () => FuzzWorld) {
   return {
     request,
     send: (...of: Parameters<typeof request>) => ask(world(), request(...of)),
-    /** Sends what must be refused. */
+    /** Sends a request that must be refused. */
     async expectRefused(message: Message, status: number, host?: HostName) {
       const { snapshots, takeErrors } = world();
       const before = await snapshots.read();
@@ -77,7 +77,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       ["%F0%9F%98%80", 404],
       ["P-ANN", 404],
       ["p-ann%20", 404],
-    ])("that is %s is decoded once, and is nobody's at any door", async (id, status) => {
+    ])("that is %s is decoded once, and matches no record on any route", async (id, status) => {
       for (const [method, path, body] of DOORS) await expectRefused(request(method, path(id), body), status);
     });
 
@@ -85,7 +85,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       [129, 404],
       [8_100, 404],
       [10_000, 400],
-    ])("of %i letters is no caller's at any door", async (length, status) => {
+    ])("of %i characters matches no record on any route", async (length, status) => {
       for (const [method, path, body] of DOORS)
         await expectRefused(request(method, path("x".repeat(length)), body), status);
     });
@@ -126,7 +126,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       },
     );
 
-    it("of ten thousand parameters is refused whatever they are, or counts as one", async () => {
+    it("of ten thousand parameters is refused, or counts as one", async () => {
       await expectRefused(
         request("GET", `/api/posts?${Array.from({ length: 1_500 }, (_, i) => `a${i}`).join("&")}`),
         400,
@@ -136,7 +136,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       expect((await send("GET", `/api/posts?${"&".repeat(8_000)}`)).status).toBe(200);
     });
 
-    it("for thousands of wildcards looks for exactly those", async () => {
+    it("with thousands of wildcards treats them as plain characters", async () => {
       const wild = encodeURIComponent("%_".repeat(1_000));
       expect((await send("GET", `/api/posts?title_like=${wild}`)).json).toEqual([]);
       await send("PATCH", "/api/posts/p-ann", '{"title":"100%_\\\\"}');
@@ -153,7 +153,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       expect([status, json.author.id]).toEqual([200, "ann"]);
     });
 
-    it("that finds nothing is exported as an empty list, and as a header row", async () => {
+    it("that finds nothing is exported as an empty list, or as a header row", async () => {
       expect((await send("GET", "/api/posts/export?title=nobody")).body.toString()).toBe("[]");
       expect((await send("GET", "/api/posts/export?title=nobody&format=csv&select=id,title")).body.toString()).toBe(
         "id,title\r\n",
@@ -166,7 +166,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       '["title,id","\\ud800","p-ann"]',
       '["title,id","a","p\\u0000"]',
       '["title,id",{"not":1},""]',
-    ])("with the cursor %s, which nobody gave out, is refused", async (cursor) => {
+    ])("with the forged cursor %s is refused", async (cursor) => {
       const after = Buffer.from(cursor).toString("base64url");
       await expectRefused(request("GET", `/api/posts?_sort=title&_after=${after}`), 400);
     });
@@ -219,7 +219,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       expect(found.json.map(({ id }: { id: string }) => id)).toEqual(["p-ann"]);
     });
 
-    it("with a name twice means the last one", async () => {
+    it("with a duplicate name uses the last value", async () => {
       const { status, json } = await send("PATCH", "/api/posts/p-ann", '{"title":"First","title":"Second"}');
       expect([status, json.title]).toEqual([200, "Second"]);
       await expectRefused(request("PATCH", "/api/posts/p-ann", '{"title":"Good","title":1}'), 400);
@@ -244,13 +244,13 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       expect(other).toEqual(one);
     });
 
-    it("that is an empty object changes nothing but the time of the change", async () => {
+    it("that is an empty object changes only the time of the change", async () => {
       const { json: before } = await send("GET", "/api/posts/p-ann");
       const { status, json } = await send("PUT", "/api/posts/p-ann", "{}");
       expect([status, json]).toEqual([200, { ...before, updatedAt: expect.any(String), version: expect.any(Number) }]);
     });
 
-    it("in which JSON names what objects are made of stores data, and no more", async () => {
+    it("with names of built-in properties in JSON stores them as data", async () => {
       const meta = {
         constructor: { prototype: { z: 1 } },
         toString: 1,
@@ -271,7 +271,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       expect(({} as { z?: unknown }).z).toBeUndefined();
     });
 
-    it("with ids in bulk that are not valid, too many or of another kind is refused", async () => {
+    it("with invalid, too many or non-string ids in bulk is refused", async () => {
       for (const ids of [
         "[]",
         "null",
@@ -295,13 +295,13 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       await expectRefused(request("DELETE", "/api/posts/bulk", `{"ids":${many}}`), 400);
     });
 
-    it("with a password of half a megabyte, or a byte too many, is refused before it is hashed", async () => {
+    it("with a password of half a megabyte, or one byte too long, is refused before hashing", async () => {
       for (const length of [MIB / 2, 1_025])
         await expectRefused(request("PATCH", "/api/users/ann", JSON.stringify({ password: "x".repeat(length) })), 400);
       expect((await send("PATCH", "/api/users/ann", JSON.stringify({ password: "é".repeat(512) }))).status).toBe(200);
     });
 
-    it("that looks like what is stored is stored as what it is", async () => {
+    it("that looks like a stored form is stored as plain data", async () => {
       const { json: before } = await send("GET", "/api/notes/n-ann");
       const row = (await world.snapshots.read()).get("note n-ann") ?? "";
       const [ciphertext = ""] = /k1:[A-Za-z0-9+/=]+/.exec(row) ?? [];
@@ -313,7 +313,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       expect(again).not.toContain(ciphertext);
     });
 
-    it("that is cloned has ciphertext of its own", async () => {
+    it("of a cloned record gets new ciphertext", async () => {
       const { status, json } = await send("POST", "/api/notes/n-ann/clone");
       expect([status, json.secret]).toEqual([201, "cnrysecret.ann"]);
       const rows = await world.snapshots.read();
@@ -344,7 +344,7 @@ describe("hostile connections", () => {
   const { request, expectRefused } = callersOf(() => world);
 
   describe.each(HOSTS)("over %s,", (host) => {
-    it("a body of 100 MB is refused by its length alone, before any of it is sent", async () => {
+    it("a body of 100 MB is refused by its length, before any of it is sent", async () => {
       const lines = headLines({ caller: "ann", method: "POST", target: "/api/posts" });
       const head = joinLines([...lines, "Content-Type: application/json", "Content-Length: 104857600"]);
       const socket = connect(world.ports[host], "127.0.0.1").on("error", () => {});
@@ -355,7 +355,7 @@ describe("hostile connections", () => {
       expect(String(answer)).toMatch(/^connection: close\r$/im);
     });
 
-    it("a body without an end is refused when it is too long, not when it ends", async () => {
+    it("an endless body is refused when it exceeds the limit", async () => {
       const lines = headLines({ caller: "ann", method: "POST", target: "/api/posts" });
       const head = joinLines([...lines, "Content-Type: application/json", "Transfer-Encoding: chunked"]);
       const { answer, written } = await sendEndlessly(world.ports[host], head, () =>
@@ -365,7 +365,7 @@ describe("hostile connections", () => {
       expect(written).toBeGreaterThan(MIB);
     });
 
-    it("a hundred clients who never finish a header or a body keep no caller from being answered", async () => {
+    it("a hundred clients with unfinished headers or bodies do not block other callers", async () => {
       const halves = Array.from({ length: 100 }, (_, index) =>
         index % 2 === 0
           ? "GET /api/posts HTTP/1.1\r\nHost: fuz"
@@ -401,7 +401,7 @@ describe("hostile connections", () => {
       }
     });
 
-    it("headers of proxies, and those that name another method or path, change no answer", async () => {
+    it("proxy headers, and headers that name another method or path, change no response", async () => {
       const headers = [
         "X-Forwarded-Host: evil.invalid",
         "X-Forwarded-Proto: javascript",
@@ -432,7 +432,7 @@ describe("hostile connections", () => {
       expect((await ask(world, request("GET", "/api/posts/p-ann"), host)).status).toBe(200);
     });
 
-    it("two lines of If-Match are one list, and two of Authorization are anonymous", async () => {
+    it("two If-Match lines are one list, and two Authorization lines are anonymous", async () => {
       const { headers: read } = await ask(world, request("GET", "/api/posts/p-ann"), host);
       const tag = `If-Match: ${read.get("etag")}`;
       const write = (...headers: readonly string[]) =>
@@ -448,7 +448,7 @@ describe("hostile connections", () => {
   });
 });
 
-/** Sends a head, and pieces of a body until the server has answered and closed. */
+/** Sends a header, and pieces of a body until the server has answered and closed. */
 async function sendEndlessly(
   port: number,
   head: Buffer,

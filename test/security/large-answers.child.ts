@@ -1,5 +1,5 @@
-// A server whose records large-answers.test.ts asks for, on the database of its arguments: "sqlite" and a file, or
-// "postgres" and a URL.
+// Serves the records of large-answers.test.ts from the database in its arguments: "sqlite" and a file, or "postgres" and a
+// URL.
 import {
   belongsTo,
   embedded,

@@ -8,7 +8,7 @@ import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
 
 const RECORDS = 240;
 const BODY = 1_000_000;
-/** What a page may have, and the rest of its records. */
+/** The byte limit of a page, and the size of the rest of its records. */
 const MOST = 8_388_608 + 65_536;
 
 interface Store {
@@ -47,7 +47,7 @@ async function postgres(): Promise<Store> {
   };
 }
 
-/** Made by the database, in one statement: nobody else has them in memory. */
+/** Created by the database in one statement, so that no process holds them in memory. */
 function records(kind: string): readonly string[] {
   const moment = kind === "sqlite" ? "'2024-01-01T00:00:00.000+00:00'" : "now()";
   const body = kind === "sqlite" ? `hex(zeroblob(${BODY / 2}))` : `repeat('0', ${BODY})`;
@@ -98,7 +98,7 @@ describe.each([
     await store?.remove();
   });
 
-  it("gives four pages at once that stop at the byte limit, with a cursor to go on", async () => {
+  it("returns four parallel pages that stop at the byte limit, with a cursor", async () => {
     for (const { status, headers, text } of await four("/notes?_limit=1000")) {
       expect(status).toBe(200);
       expect(text.length).toBeLessThan(MOST);
@@ -111,7 +111,7 @@ describe.each([
     }
   });
 
-  it("refuses pages that are counted, and names the limit", async () => {
+  it("refuses pages by number that exceed the limit, and names it", async () => {
     for (const paging of ["_page=1&_limit=1000", "_start=0&_end=240"])
       expect(JSON.parse((await get(`/notes?${paging}`)).text)).toMatchObject({
         status: 400,
@@ -119,7 +119,7 @@ describe.each([
       });
   });
 
-  it("refuses to include more than fits, four times at once", async () => {
+  it("refuses includes that exceed the limit, in four parallel requests", async () => {
     for (const path of ["/authors?include=notes", "/authors/a?include=notes"])
       for (const { status, text } of await four(path)) {
         expect(status).toBe(400);
@@ -127,12 +127,12 @@ describe.each([
       }
   });
 
-  it("gives long records one page after the other when fields are selected", async () => {
+  it("returns a page of all records when short fields are selected", async () => {
     const { text } = await get("/notes?_limit=1000&select=title&_page=1");
     expect(JSON.parse(text)).toHaveLength(RECORDS);
   });
 
-  it("begins four exports with a few records each", async () => {
+  it("starts four exports with a few records each", async () => {
     const begun = await Promise.all(
       [1, 2, 3, 4].map(async () => {
         const { body } = await fetch(`${url}/notes/export?format=ndjson`);

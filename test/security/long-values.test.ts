@@ -17,7 +17,7 @@ import {
 } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 
-// Where reading a value takes time with the square of its length, one body ends the test by its time limit.
+// If reading a value takes time quadratic in its length, one body exceeds the test's time limit.
 
 const LENGTH = 1_000_000;
 const fill = (piece: string): string => piece.repeat(LENGTH / piece.length);
@@ -46,7 +46,7 @@ const app = createTestApp({ entities: [thing] });
 beforeAll(() => app.api.ready);
 afterAll(() => app.close());
 
-it.each(Object.keys(KINDS))("%s: a value of nearly a megabyte is answered, whatever it is", async (name) => {
+it.each(Object.keys(KINDS))("%s: a value of nearly a megabyte gets a response, whatever it contains", async (name) => {
   const values = [
     ...["9", "0", " ", "-", "a", "a.", "a-", "%", "=", "T"].map(fill),
     ...[`0.${fill("0")}1`, `-0.${fill("0")}`, `1${fill("0")}.1`, `${fill("a.")}@`, `a@${fill("a-")}`, `1e${fill("0")}`],
@@ -63,7 +63,7 @@ it.each(Object.keys(KINDS))("%s: a value of nearly a megabyte is answered, whate
   }
 });
 
-it("a decimal has as many zeros at its end as it likes", async () => {
+it("a decimal may have any number of trailing zeros", async () => {
   const create = (value: string) => app.as(null).request("POST", "/api/things", { decimal: value });
   expect(await create(`1.5${fill("0")}`)).toMatchObject({ status: 201, body: { decimal: "1.5000000000" } });
   expect(await create(`-0.${fill("0")}`)).toMatchObject({ status: 201, body: { decimal: "0.0000000000" } });

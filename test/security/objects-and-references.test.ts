@@ -6,8 +6,8 @@ import { doorsOf, PRIVATE } from "../support/attacks/private-objects.ts";
 import { sendAs } from "../support/attacks/send-as.ts";
 import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-database.ts";
 
-// What the matrices of this folder do not reach: one object written in several ways, references to others, and two
-// requests about the same object.
+// Cases that the matrices of this folder do not cover: one object written in several ways, references to others, and two
+// requests for the same object.
 
 const app = attackedApp();
 const aLetter = { subject: "s", body: "b", seal: "s" };
@@ -18,7 +18,7 @@ const systemOf = (one: AttackedApp) =>
   >;
 
 describe("one object", () => {
-  it("is named by its id and nothing else: no list, no wildcard, no condition", async () => {
+  it("is identified by its id alone: not by a list, a wildcard or a condition", async () => {
     const ids = [
       "letter-ann,letter-bob",
       "letter-ann letter-bob",
@@ -37,7 +37,7 @@ describe("one object", () => {
       }
   });
 
-  it("is the one of the path, whatever the body says", async () => {
+  it("is the record in the path, whatever the body contains", async () => {
     const before = await app().stored("letter");
     for (const method of ["PUT", "PATCH"]) {
       const body = { id: "letter-ann", subject: "taken over" };
@@ -46,7 +46,7 @@ describe("one object", () => {
     expect(await app().stored("letter")).toEqual(before);
   });
 
-  it("is no longer or shorter for HEAD than what its caller may see", async () => {
+  it("has the same length for HEAD as for GET, as its caller sees it", async () => {
     const lengths = new Set<string | null>();
     for (const id of ["letter-ann", "letter-ann-gone"]) {
       const { status, headers, text } = await sendAs(app(), "bob", "HEAD", `/api/letters/${id}`);
@@ -58,7 +58,7 @@ describe("one object", () => {
     expect([...lengths]).not.toContain(headers.get("content-length"));
   });
 
-  it("cannot have the name of an action for an id", async () => {
+  it("cannot have the name of an action as its id", async () => {
     for (const id of ["bulk", "export", "count", "import", "bulk-update"]) {
       const { status, json } = await sendAs(app(), "ann", "POST", "/api/letters", { body: { ...aLetter, id } });
       expect(status).toBe(201);
@@ -67,7 +67,7 @@ describe("one object", () => {
     expect((await sendAs(app(), "ann", "GET", "/api/letters/count")).json).toHaveProperty("count");
   });
 
-  it("of an entity without routes is answered like one of an entity that is not there", async () => {
+  it("of an entity without routes gets the response of an unknown entity", async () => {
     const shapes = new Set<string>();
     for (const plural of ["workflow-steps", "idempotency-keys", "rate-limits", "no-such-things"])
       for (const path of [`/api/${plural}`, `/api/${plural}/x`, `/api/${plural}/count`]) {
@@ -80,7 +80,7 @@ describe("one object", () => {
 });
 
 describe("references", () => {
-  it("make no records of their own: what is nested in a body stores nothing", async () => {
+  it("create no records: nested objects in a body store nothing", async () => {
     const before = (await app().stored("attachment")).length;
     const people = (await app().stored("person")).length;
     for (const nested of [
@@ -99,7 +99,7 @@ describe("references", () => {
     expect(attached?.letterId).toBe("letter-bob");
   });
 
-  it("are ids: anything else is refused", async () => {
+  it("are ids: any other value is refused", async () => {
     const wrong = [
       1,
       true,
@@ -126,7 +126,7 @@ describe("references", () => {
       }
   });
 
-  it("of which there may be one are not taken from the caller who has it", async () => {
+  it("of a one-to-one relation are not taken away from their holder", async () => {
     const system = systemOf(app());
     await system.person?.create({
       ...{ id: "new", name: "new", password: "long enough", apiToken: "t", recovery: "r", ssn: "new-ssn" },
@@ -142,7 +142,7 @@ describe("references", () => {
     expect(free.status).toBe(200);
   });
 
-  it("that keep a record from being deleted are named, and not whose they are", async () => {
+  it("that restrict a deletion are named, but not their owners", async () => {
     const { status, json, text } = await sendAs(app(), "root", "DELETE", "/api/people/ann");
     expect([status, json.code]).toEqual([409, "REFERENCED"]);
     for (const word of ["letter-ann", "note-ann", "attachment-ann", "SELECT", "constraint", "fkey"])
@@ -150,7 +150,7 @@ describe("references", () => {
     expect(app().canaries.leaksIn(text, null)).toEqual([]);
   });
 
-  it("in a circle come to an end", async () => {
+  it("in a circle end", async () => {
     for (const bossId of ["ann", "bob"])
       expect((await sendAs(app(), "ann", "PATCH", "/api/people/ann", { body: { bossId } })).status).toBe(200);
     await systemOf(app()).person?.update("bob", { bossId: "ann" });
@@ -161,7 +161,7 @@ describe("references", () => {
   });
 });
 
-describe("who calls", () => {
+describe("the caller", () => {
   const thing = entity("thing", { name: string })
     .rules({ read: ["admin"], create: ["admin"], update: ["admin"], delete: ["admin"] })
     .actions({
@@ -174,7 +174,7 @@ describe("who calls", () => {
   const status = async (api: Keelson, path: string): Promise<number> =>
     (await api.fetch(new Request(`http://host.invalid${path}`))).status;
 
-  it("is asked with every request: the caller who has lost a role has lost it", async () => {
+  it("is resolved for every request: a role that was removed no longer counts", async () => {
     let user: User | null = { id: "u", role: "admin" };
     const api = start(() => user);
     const paths = ["/api/things", "/api/things/look", "/api/things/x"];
@@ -187,7 +187,7 @@ describe("who calls", () => {
     await api.close();
   });
 
-  it("is no administrator by what only looks like a role", async () => {
+  it("is not an administrator through a value that resembles a role", async () => {
     const users: readonly Record<string, unknown>[] = [
       { role: ["admin"] },
       { role: { toString: () => "admin" } },
@@ -210,7 +210,7 @@ describe("who calls", () => {
   });
 });
 
-describe("two requests about the same object, on PostgreSQL", () => {
+describe("two requests for the same object, on PostgreSQL", () => {
   let database: RawDatabase;
   let onPostgres: AttackedApp;
   beforeAll(async () => {
@@ -224,7 +224,7 @@ describe("two requests about the same object, on PostgreSQL", () => {
     await database?.drop();
   });
 
-  it("do not change what has become another caller's meanwhile", async () => {
+  it("do not change a record that another caller has received in the meantime", async () => {
     const system = systemOf(onPostgres);
     for (let round = 0; round < 12; round++) {
       const { json } = await sendAs(onPostgres, "ann", "POST", "/api/letters", { body: aLetter });
@@ -236,12 +236,12 @@ describe("two requests about the same object, on PostgreSQL", () => {
       ]);
       const [row] = await database.query(`SELECT * FROM "letter" WHERE "id" = '${json.id}'`);
       expect([200, 403]).toContain(changed.status);
-      // Whichever came second, what ann wrote is not there over what became bob's.
+      // In either order, ann's text must not overwrite the record after it became bob's.
       expect([row?.authorId, row?.subject, row?.pinned]).toEqual(["bob", "bob's", changed.status === 200]);
     }
   });
 
-  it("a bulk that meets a conflict has changed nothing", async () => {
+  it("leave nothing changed by a bulk request that meets a conflict", async () => {
     const made: string[] = [];
     for (const name of ["one", "two", "three"]) {
       const body = { email: `${name}@bulk.example`, password: "long enough" };

@@ -13,7 +13,7 @@ const OPERATORS = ["", "_ne", "_gt", "_gte", "_lt", "_lte", "_in", "_nin", "_lik
 const callers = Object.keys(CALLERS) as CallerName[];
 const definitions: readonly AnyEntity[] = protectedEntities.map((one) => one.build());
 const PATHS: Readonly<Record<string, string>> = { person: "people", note: "notes", vault: "vaults", badge: "badges" };
-/** Ways to ask about an entity from elsewhere: the list, and the relation that leads there. */
+/** Ways to query an entity: its list, and the relation that leads to it. */
 const THROUGH: Readonly<Record<string, readonly (readonly [list: string, relation: string])[]>> = {
   person: [
     ["people", "boss"],
@@ -28,7 +28,7 @@ const THROUGH: Readonly<Record<string, readonly (readonly [list: string, relatio
   vault: [["people", "vaults"]],
   badge: [["people", "badge"]],
 };
-/** What may stand beside the name of a field in a `where`. */
+/** Keys next to a field's name in a `where`. */
 const CONDITIONS: readonly unknown[] = [
   ...["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null", "zzz"].flatMap((operator) =>
     ["a", 1, true, null, ["a"], [1], {}].map((value) => ({ [operator]: value })),
@@ -37,7 +37,7 @@ const CONDITIONS: readonly unknown[] = [
 ];
 
 describe("rights", () => {
-  it("are written down for every protected field, and every column that finds one", () => {
+  it("are written down for every protected field, and every column of a blind index", () => {
     for (const { name, columns, fields, rules } of definitions) {
       const isProtected = (field: string): boolean => {
         const { role } = columns[field] ?? expect.fail(field);
@@ -52,7 +52,7 @@ describe("rights", () => {
   });
 });
 
-/** What an app answers, without what differs from request to request. */
+/** A response without the parts that differ between requests. */
 async function answer(app: ProtectedApp, caller: CallerName, path: string): Promise<string> {
   const { status, headers, body } = await app.as(CALLERS[caller]).request("GET", `/api/${path}`);
   headers.delete("x-request-id");
@@ -60,7 +60,7 @@ async function answer(app: ProtectedApp, caller: CallerName, path: string): Prom
   return JSON.stringify([status, [...headers], Array.isArray(body) ? body : rest]);
 }
 
-describe.each(callers)("what %s may not know of", (caller) => {
+describe.each(callers)("a field that %s may not know", (caller) => {
   const rights = { f: "filtered on", s: "sorted by", r: "selected" } as const;
   const queries: Readonly<Record<keyof typeof rights, (name: string, entity: string) => string[]>> = {
     f: (name, entity) =>
@@ -95,7 +95,7 @@ describe.each(callers)("what %s may not know of", (caller) => {
     },
   };
 
-  it.each(Object.keys(rights) as (keyof typeof rights)[])("is refused like what is not there: %s", async (right) => {
+  it.each(Object.keys(rights) as (keyof typeof rights)[])("is refused like an unknown name: %s", async (right) => {
     const app = createProtectedApp(memoryDriver(), noopLogger);
     const twins = definitions.map((one) => withoutFields(one, new Set(withheld(one.name, caller, right))));
     const twin = createProtectedApp(memoryDriver(), noopLogger, twins);
@@ -112,8 +112,8 @@ describe.each(callers)("what %s may not know of", (caller) => {
     await Promise.all([app.close(), twin.close()]);
   });
 
-  it("is refused in the process like what is not there", async () => {
-    if (caller === "anonymous") return expect(CALLERS[caller]).toBeNull(); // there is no client of nobody
+  it("is refused by the in-process client like an unknown name", async () => {
+    if (caller === "anonymous") return expect(CALLERS[caller]).toBeNull(); // there is no client for anonymous callers
     const app = createProtectedApp(memoryDriver(), noopLogger);
     const twins = definitions.map((one) => withoutFields(one, new Set(withheld(one.name, caller, "f"))));
     const twin = createProtectedApp(memoryDriver(), noopLogger, twins);
@@ -152,7 +152,7 @@ describe.each(callers)("what %s may not know of", (caller) => {
     await Promise.all([app.close(), twin.close()]);
   });
 
-  it("is refused in a body where it is no field but what finds one", async () => {
+  it("is refused in a body if it is the column of a blind index", async () => {
     const app = createProtectedApp(memoryDriver(), noopLogger);
     const twin = createProtectedApp(
       memoryDriver(),
@@ -183,7 +183,7 @@ describe.each(RAW_DATABASES)("protected fields on %s", (_name, open) => {
     app = createProtectedApp(database.driver(), noopLogger);
     await app.api.ready;
     await seedProtected(app, canaries);
-    // One whose optional fields are empty.
+    // A record whose optional fields are empty.
     await clientsOf(app, "system").person?.create({
       ...{ id: "zoe", name: "zoe", password: "long enough", apiToken: "t", recovery: "r", ssn: "000-00" },
     } as never);
@@ -199,7 +199,7 @@ describe.each(RAW_DATABASES)("protected fields on %s", (_name, open) => {
     expect(headers.get("x-total-count")).toBe(String((body as unknown[]).length));
     return (body as { id: string }[]).map(({ id }) => id).sort();
   };
-  /** The value of a field of somebody's. */
+  /** The value of a field of some record. */
   const canaryOf = (field: string, owner: string): string =>
     canaries.all.find((one) => one.entity === "person" && one.field === field && one.facts.owner === owner)?.text ??
     expect.fail(field);
@@ -279,7 +279,7 @@ describe.each(RAW_DATABASES)("protected fields on %s", (_name, open) => {
       }
   });
 
-  it("a search for text looks into what its caller may read only", async () => {
+  it("a text search reads only fields that the caller may read", async () => {
     const texts = canaries.all.filter(({ entity }) => entity === "person");
     for (const caller of callers)
       for (const { text, field, facts } of texts) {
@@ -292,7 +292,7 @@ describe.each(RAW_DATABASES)("protected fields on %s", (_name, open) => {
       }
   });
 
-  it("nothing that is asked tells what the caller may not see: the answers stay when it changes", async () => {
+  it("a change of a hidden value changes no response", async () => {
     const asked = (): string[] => {
       const fields = Object.keys(RIGHTS.person ?? {});
       const sorts = [...fields, "name", "id"].flatMap((name) => [`_sort=${name}`, `_sort=-${name}&_limit=2`]);
@@ -334,7 +334,7 @@ describe.each(RAW_DATABASES)("protected fields on %s", (_name, open) => {
     const after = { ann: await ask("ann"), anonymous: await ask("anonymous") };
     for (const caller of ["ann", "anonymous"] as const)
       expect(after[caller].filter((said, index) => said !== before[caller][index])).toEqual([]);
-    // So that it is known that there was something to see for those who may.
+    // Proves that permitted callers do see something.
     expect(await idsOf("root", "people?salary=770000049")).toEqual(["bob", "root", "zoe"]);
   });
 });

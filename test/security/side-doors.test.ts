@@ -104,7 +104,7 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
     return id;
   };
 
-  it("a write tells who may not read no more than the id", async () => {
+  it("a write returns only the id to a caller that may not read the record", async () => {
     const made = await send(ann, "POST", "/drops", { secret: "s" });
     expect([made.status, made.json]).toEqual([201, { id: made.json.id }]);
     for (const body of [{}, { secret: "t" }]) {
@@ -114,7 +114,7 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
     expect((await send(root, "PATCH", `/drops/${made.json.id}`, {})).json.secret).toBe("t");
   });
 
-  it("an update of links alone carries the rule in its statement", async () => {
+  it("an update of links alone has the rule in its statement", async () => {
     const id = await newNote(["t1"]);
     expect((await send(bob, "PATCH", `/notes/${id}`, { tagsIds: ["t2"] })).status).toBe(403);
     expect(await linksOf(id)).toEqual(["t1"]);
@@ -122,7 +122,7 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
     expect(await linksOf(id)).toEqual(["t2"]);
   });
 
-  it("of several lists written at once one is what remains", async () => {
+  it("after parallel writes of several lists, one list remains", async () => {
     const id = await newNote(["t1"]);
     const lists = [["t1", "t2"], ["t3"], ["t2"], ["t1", "t3"]];
     const answers = await Promise.all(lists.map((tagsIds) => send(ann, "PATCH", `/notes/${id}`, { tagsIds })));
@@ -130,7 +130,7 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
     expect(lists.map((list) => list.join())).toContain((await linksOf(id)).join());
   });
 
-  it("links that were hidden from the caller stay when the list is written back", async () => {
+  it("links hidden from the caller remain when the list is written back", async () => {
     const id = await newNote(["t1", "h1"]);
     const shown = await send(ann, "GET", `/notes/${id}?include=tags`);
     const tagsIds = (shown.json.tags as { id: string }[]).map((one) => one.id);
@@ -139,7 +139,7 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
     expect(await linksOf(id)).toEqual(["h1", "t1", "t2"]);
   });
 
-  it("links satisfy no rule on create, and have to satisfy the rule after an update", async () => {
+  it("links cannot satisfy a rule on create, and must satisfy it after an update", async () => {
     expect((await send(ann, "POST", "/teams", { name: "reds", membersIds: ["ann", "bob"] })).status).toBe(403);
     expect(await app.api.driver.count("team")).toBe(0);
     const made = await send(root, "POST", "/teams", { name: "reds", membersIds: ["ann", "bob"] });
@@ -149,7 +149,7 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
     expect((await send(ann, "PATCH", `/teams/${made.json.id}`, { membersIds: ["ann"] })).status).toBe(200);
   });
 
-  it("a unique value taken out of reach answers like a free one", async () => {
+  it("moving a record out of reach gives the same error for taken and free unique values", async () => {
     await app.api.asSystem().task.create({ team: "ann", slug: "taken" });
     const own = await send(bob, "POST", "/tasks", { team: "bob", slug: "taken" });
     expect(own.status).toBe(201);
@@ -180,7 +180,7 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
     },
   );
 
-  it("leaves out a cursor that is too long to travel, and the list still works", async () => {
+  it("leaves out a cursor that is too long for a header, and the list still works", async () => {
     await app.api.asSystem().note.create({ body: "a".repeat(30_000), authorId: "ann" });
     const { status, headers } = await send(null, "GET", "/notes?_sort=body&_limit=1&body_starts=aaa");
     expect([status, headers.get("x-next-cursor")]).toEqual([200, null]);
@@ -188,7 +188,7 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
 });
 
 describe("callbacks of the app", () => {
-  it("that recognise callers and fail with a 404 of their own are 503, not that 404", async () => {
+  it("that authenticate callers and throw a 404 lead to 503, not to that 404", async () => {
     const api = keelson({
       entities: [user],
       driver: memoryDriver(),
@@ -203,7 +203,7 @@ describe("callbacks of the app", () => {
     await api.close();
   });
 
-  it("that should answer at once and answer with a promise are taken as no, and end nothing", async () => {
+  it("that must be synchronous and return a promise count as a refusal, without a crash", async () => {
     const late = (): never => Promise.reject(new TypeError("late")) as never;
     const field = entity("field", { name: string.validate(late, "is not right") }).rules(everyone);
     const closed = entity("closed", { name: string }).rules({ read: ["admin"] });
@@ -227,9 +227,9 @@ describe("callbacks of the app", () => {
   });
 });
 
-describe("a rule's where that every record matches", () => {
+describe("a rule's where that matches every record", () => {
   it.each([{ AND: [] }, { OR: [{}] }, { name: { nin: [] } }])(
-    "%j is taken for the mistake it is, and denies",
+    "%j is treated as a mistake, and denies",
     async (where) => {
       const rule = defineRule(`open ${JSON.stringify(where).replace(/[^a-z]/gi, "")}`, () => where);
       const open = entity("open", { name: string }).rules({ read: [rule] });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countAction, entity, exportAction, keelson, memoryDriver, noopLogger, string } from "../../../src/index.ts";
 
-// An option that is not known would change nothing: a list with `filter` in place of `where` would be all records.
+// An unknown option would be ignored: a list with `filter` in place of `where` would return all records.
 
 const note = entity("note", { text: string })
   .rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] })

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
-/** A script of its own process, which ends when nothing keeps it. */
+/** A script in a separate process, which ends when nothing keeps it alive. */
 async function run(body: string): Promise<string> {
   const entry = JSON.stringify(new URL("../../../src/index.ts", import.meta.url).href);
   const script = `
@@ -20,7 +20,7 @@ async function run(body: string): Promise<string> {
   return stdout.trim();
 }
 
-it("a script whose rule or request never settles hears of it, and then ends", async () => {
+it("a script whose rule or request never settles gets an error, and then ends", async () => {
   const said = await run(`
     const note = entity("note", { text: string }).rules({ read: [defineRule("stuck", never)] });
     const api = keelson({ ...base, entities: [note] });

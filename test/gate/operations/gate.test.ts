@@ -20,7 +20,7 @@ import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { beforeStatements } from "../../support/before-statements.ts";
 import { recordStatements } from "../../support/record-statements.ts";
 
-// The gate on its own: a plugin of the test decides, so that each mechanism of the kernel can be seen at work.
+// The gate alone: a plugin of the test decides, so that each mechanism of the kernel can be tested separately.
 
 const author = entity("author", { name: string, books: hasMany(() => book) });
 const book = entity("book", {
@@ -104,7 +104,7 @@ describe("a predicate", () => {
     await kernel.close();
   });
 
-  it("must hold for what is created, related records included, or nothing is stored", async () => {
+  it("must hold for a new record, related records included, or nothing is stored", async () => {
     const kernel = boot();
     decide = only({ author: { name: "Ann" } });
     await expect(booksOf(kernel).create({ title: "Three" })).rejects.toMatchObject({ status: 403 });
@@ -114,7 +114,7 @@ describe("a predicate", () => {
     await kernel.close();
   });
 
-  it("is checked again after an update only when the changes could matter", async () => {
+  it("is checked again after an update only if the changes could matter", async () => {
     const driver = recordStatements(
       memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) }),
     );
@@ -132,7 +132,7 @@ describe("a predicate", () => {
     expect(await statements({ OR: [{ state: "draft" }, { NOT: { pages: 7 } }] }, { title: "T" })).toEqual(plain);
     expect(await statements({ OR: [{ state: "draft" }, { NOT: { pages: 7 } }] }, { pages: 3 })).toEqual(checked);
     expect(await statements({ author: { name: "Ann" } }, { pages: 4 })).toEqual(plain);
-    // The record that the new key names is asked for before the write.
+    // The record of the new key is read before the write.
     const related = ["find book", "find author", "update book", "find book"];
     expect(await statements({ NOT: { author: null } }, { authorId: "ann" })).toEqual(related);
     await kernel.close();
@@ -148,7 +148,7 @@ describe("a predicate", () => {
 });
 
 describe("a guard", () => {
-  it("decides with the record at hand", async () => {
+  it("decides with the record", async () => {
     const kernel = boot();
     const books = booksOf(kernel);
     decide = guarded(({ state }) => state === "draft");
@@ -166,7 +166,7 @@ describe("a guard", () => {
     await kernel.close();
   });
 
-  it("passes when the predicate beside it does", async () => {
+  it("passes when a predicate of the same hook does", async () => {
     const kernel = boot();
     decide = (operation) => {
       guarded(() => false)(operation);
@@ -178,7 +178,7 @@ describe("a guard", () => {
     await kernel.close();
   });
 
-  it("is never applied to a record that changed after it decided", async () => {
+  it("is never applied to a record that changed after the decision", async () => {
     const inner = memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) });
     let meddle: (() => Promise<unknown>) | undefined;
     const driver = beforeStatements(inner, "update", async () => {
@@ -198,7 +198,7 @@ describe("a guard", () => {
     await kernel.close();
   });
 
-  it("gives up with 409 on a record that never stands still", async () => {
+  it("ends in 409 if the record keeps changing", async () => {
     const inner = memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) });
     let turn = 0;
     const driver = beforeStatements(inner, "update", () =>
@@ -211,7 +211,7 @@ describe("a guard", () => {
     await kernel.close();
   });
 
-  it("that looks at everything is checked again after the update", async () => {
+  it("that reads all fields is checked again after the update", async () => {
     const kernel = boot();
     decide = guarded((record) => Object.values({ ...record }).includes("draft"));
     await expect(booksOf(kernel).update("b1", { state: "public" })).rejects.toMatchObject({ status: 403 });
@@ -219,7 +219,7 @@ describe("a guard", () => {
     await kernel.close();
   });
 
-  it("cannot change what it looks at", async () => {
+  it("cannot change the record it reads", async () => {
     const kernel = boot();
     decide = guarded((record) => {
       expect(() => Object.assign(record, { pages: 1_000 })).toThrow(TypeError);
@@ -232,8 +232,8 @@ describe("a guard", () => {
   });
 });
 
-describe("a guard that looks at JSON, which no condition can compare", () => {
-  // Without timestamps nothing but the JSON itself says that it has changed.
+describe("a guard that reads JSON, which no condition can compare", () => {
+  // Without timestamps, only the JSON itself shows that it has changed.
   const box = entity("box", { name: string, extra: json.optional() }).timestamps(false);
   // biome-ignore lint/suspicious/noExplicitAny: the kernel's client is typed by keelson(), not by the kernel
   type Boxes = any;
@@ -259,14 +259,14 @@ describe("a guard that looks at JSON, which no condition can compare", () => {
     ["an update", (boxes) => boxes.update("x", { name: "New" })],
     ["an update of the JSON itself", (boxes) => boxes.update("x", { extra: { open: true, n: 1 } })],
     ["a delete", (boxes) => boxes.delete("x")],
-  ])("is never applied to a record in which it changed: %s", async (_kind, write) => {
+  ])("is never applied to a record whose JSON changed: %s", async (_kind, write) => {
     const { kernel, boxes } = openBox((driver) => driver.update("box", { id: "x" }, { extra: { open: false } }));
     await expect(write(boxes)).rejects.toMatchObject({ status: 403 });
     expect(await kernel.driver.findMany("box")).toEqual([{ id: "x", name: "Old", extra: { open: false } }]);
     await kernel.close();
   });
 
-  it("does not mind what it did not look at", async () => {
+  it("ignores changes of columns that it did not read", async () => {
     const { kernel, boxes } = openBox((driver) => driver.update("box", { id: "x" }, { name: "Other" }));
     const extra = { open: true, n: 1 };
     expect(await boxes.update("x", { extra })).toEqual({ id: "x", name: "Other", extra });
@@ -280,8 +280,8 @@ describe("a guard that looks at JSON, which no condition can compare", () => {
   });
 });
 
-describe("what a phase expects of the stored record", () => {
-  /** Books whose pages may not exceed their title's length, checked by a plugin; others write in between. */
+describe("a phase's expectation of the stored record", () => {
+  /** Books whose pages may not exceed their title's length, checked by a plugin; other writes happen in between. */
   function racing(meddle: (inner: Driver, turn: number) => Promise<unknown>, decision: Decide = allow) {
     const inner = memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) });
     let turn = 0;
@@ -308,21 +308,18 @@ describe("what a phase expects of the stored record", () => {
     ["by itself", allow],
     ["beside a predicate", only({ pages: 10 })],
     ["beside a guard", guarded(({ pages }) => pages === 10)],
-  ])(
-    "is part of the statement %s, and what was submitted is validated again when it is no longer so",
-    async (_how, decision) => {
-      const { kernel, inner, seen } = racing(async (driver, turn) => {
-        if (turn === 1) await driver.update("book", { id: "b1" }, { state: "public" });
-      }, decision);
-      const title = "Once";
-      expect(await booksOf(kernel).update("b1", { title })).toMatchObject({ title: "Once!", state: "public" });
-      expect(seen).toEqual(["draft", { title }, "public", { title }]);
-      expect(await inner.findOne("book", { id: "b1" })).toMatchObject({ title: "Once!" });
-      await kernel.close();
-    },
-  );
+  ])("is part of the statement %s, and input is validated again when it fails", async (_how, decision) => {
+    const { kernel, inner, seen } = racing(async (driver, turn) => {
+      if (turn === 1) await driver.update("book", { id: "b1" }, { state: "public" });
+    }, decision);
+    const title = "Once";
+    expect(await booksOf(kernel).update("b1", { title })).toMatchObject({ title: "Once!", state: "public" });
+    expect(seen).toEqual(["draft", { title }, "public", { title }]);
+    expect(await inner.findOne("book", { id: "b1" })).toMatchObject({ title: "Once!" });
+    await kernel.close();
+  });
 
-  it("is given up on with 409 when it never stands still", async () => {
+  it("ends in 409 if the record keeps changing", async () => {
     const { kernel, inner, seen } = racing((driver, turn) =>
       driver.update("book", { id: "b1" }, { state: `s${turn}` }),
     );
@@ -335,7 +332,7 @@ describe("what a phase expects of the stored record", () => {
     await kernel.close();
   });
 
-  it("does not hide that the record was never the caller's to change", async () => {
+  it("does not hide that the caller could never change the record", async () => {
     const { kernel, seen } = racing(async () => {}, only({ state: "public" }));
     await expect(booksOf(kernel).update("b1", { title: "Not mine" })).rejects.toMatchObject({ status: 403 });
     expect(seen).toHaveLength(2);
@@ -349,8 +346,8 @@ describe("what a phase expects of the stored record", () => {
   });
 });
 
-describe("a write that asks for related records", () => {
-  /** An app that cannot add related records, and how many transactions it began. */
+describe("a write that requests related records", () => {
+  /** An app that cannot add related records, and the number of transactions it began. */
   function failing(input: Partial<OperationInput>) {
     const inner = memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) });
     const begun = { transactions: 0 };
@@ -380,14 +377,14 @@ describe("a write that asks for related records", () => {
   it.each<[string, Partial<OperationInput>]>([
     ["create", { kind: "create", query }],
     ["update", { query }],
-  ])("is answered, or has not happened: %s", async (_kind, input) => {
+  ])("returns them, or has not happened: %s", async (_kind, input) => {
     const { kernel, begun, write } = failing(input);
     expect([await write(), begun.transactions]).toEqual([503, 1]);
     expect(await kernel.driver.count("book", { title: "New" })).toBe(0);
     await kernel.close();
   });
 
-  it("is the only one that takes a transaction for that", async () => {
+  it("is the only write that opens a transaction for that", async () => {
     const { kernel, begun, write } = failing({ query: { select: ["title"] } });
     expect([await write(), begun.transactions]).toEqual([503, 0]);
     await kernel.close();
@@ -395,7 +392,7 @@ describe("a write that asks for related records", () => {
 });
 
 describe("queries", () => {
-  it("reach nothing the caller may not read, whatever the surface", async () => {
+  it("reach only records that the caller may read, on every surface", async () => {
     const kernel = boot();
     const refusal = async (options: object): Promise<string> =>
       (
@@ -415,7 +412,7 @@ describe("queries", () => {
     await kernel.close();
   });
 
-  it("through a relation see only the related records the caller may read", async () => {
+  it("through a relation see only the related records that the caller may read", async () => {
     const kernel = boot();
     await kernel.ready;
     const now = new Date();
@@ -465,7 +462,7 @@ describe("queries", () => {
     await kernel.close();
   });
 
-  it("give selected columns only, whatever else had to be fetched", async () => {
+  it("return only the selected columns, even if others were read", async () => {
     const kernel = boot();
     const { data } = await booksOf(kernel).list({ select: ["title"], sort: ["pages"] });
     expect(data).toEqual([
@@ -493,7 +490,7 @@ describe("queries", () => {
     ],
     ["relations of one include", { include: Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`r${i}`, {}])) }],
     ["levels of one include", { include: { author: { books: { author: { books: {} } } } } }],
-  ])("are held to the limit of %s on every surface, unless whoever asks has bounded them", async (_limit, query) => {
+  ])("respect the limit of %s on every surface, unless the caller has set one", async (_limit, query) => {
     let bounded = false;
     const work = workRoute((scope) => scope.run({ kind: "list", entity: "book", query, bounded }));
     const kernel = boot({ plugins: [work] });
@@ -508,7 +505,7 @@ describe("queries", () => {
     await kernel.close();
   });
 
-  it("take as many ids as a page may have records", async () => {
+  it("accept as many ids as a page may have records", async () => {
     const kernel = boot();
     const id = Array.from({ length: 1000 }, (_, i) => `b${i}`);
     expect((await booksOf(kernel).list({ where: { id } })).data).toHaveLength(2);
@@ -544,7 +541,7 @@ describe("queries", () => {
   });
 });
 
-/** A route that does some work in its scope. */
+/** A route that runs some work in its scope. */
 function workRoute(work: (scope: OperationScope) => Promise<unknown>) {
   return createPlugin({
     id: "route",
@@ -555,8 +552,8 @@ function workRoute(work: (scope: OperationScope) => Promise<unknown>) {
   });
 }
 
-describe("clients in the process", () => {
-  it("are made when they are first asked for, and kept", async () => {
+describe("in-process clients", () => {
+  it("are created lazily, and kept", async () => {
     const kernel = boot();
     const clients = kernel.as({ id: "u1" });
     expect(Object.keys(clients)).toEqual([]);
@@ -596,7 +593,7 @@ describe("transactions of a scope", () => {
     await kernel.close();
   });
 
-  it("are over when listeners hear of them, whose scope is the outermost one", async () => {
+  it("are over before listeners run, whose scope is the outermost one", async () => {
     const seen: unknown[] = [];
     const watcher = createPlugin({
       id: "watcher",
@@ -616,7 +613,7 @@ describe("transactions of a scope", () => {
     await kernel.close();
   });
 
-  it("keep what is committed when a listener fails, and log it", async () => {
+  it("stay committed when a listener fails, and log it", async () => {
     const logger = recordingLogger();
     const watcher = createPlugin({
       id: "watcher",

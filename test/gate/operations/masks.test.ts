@@ -19,7 +19,7 @@ const thing = entity("thing", { name: string, secret: int }).rules({ read: ["eve
 /** The mask without the secret. */
 const closed = (mask: FieldMask): FieldMask => ({ ...mask, readable: new Set(["id", "name"]) });
 
-/** An app whose masks a hook narrows, and an endpoint that does what a test says. */
+/** An app whose masks a hook narrows, and an endpoint that runs a test's code. */
 function appWith(narrow: HookFunction<"access:mask">, handler: (scope: OperationScope) => unknown) {
   return createTestApp({
     entities: [thing],
@@ -43,8 +43,8 @@ const READINGS: readonly (readonly [string, (scope: OperationScope) => Promise<u
   ["an operation", async (scope) => (await scope.run({ kind: "list", entity: "thing" })).records],
 ];
 
-describe("a field mask that has to be waited for", () => {
-  it.each(READINGS)("is final when an answer is written, whatever read the records: %s", async (_, read) => {
+describe("an async field mask", () => {
+  it.each(READINGS)("is final when a response is written, however the records were read: %s", async (_, read) => {
     const opened = deferred<void>();
     const app = appWith(async (draft) => {
       const widest = draft.mask;
@@ -59,7 +59,7 @@ describe("a field mask that has to be waited for", () => {
     await app.close();
   });
 
-  it("may be waiting for records of the very entity that it is for", async () => {
+  it("may itself read records of its own entity", async () => {
     const app = appWith(
       async (draft) => {
         const widest = draft.mask;
@@ -75,7 +75,7 @@ describe("a field mask that has to be waited for", () => {
   });
 });
 
-describe("a field mask that cannot be worked out", () => {
+describe("a field mask that fails", () => {
   const failures: readonly (readonly [string, HookFunction<"access:mask">])[] = [
     [
       "at once",
@@ -86,7 +86,7 @@ describe("a field mask that cannot be worked out", () => {
     ["later", async () => Promise.reject(new AuthorizationError())],
   ];
 
-  it.each(failures)("shows nothing to a repeated request: %s", async (_, narrow) => {
+  it.each(failures)("shows nothing in a repeated response: %s", async (_, narrow) => {
     const app = appWith(narrow, async (scope) => {
       await scope.run({ kind: "list", entity: "thing" }).catch(() => undefined);
       return { rows: await scope.driver.findMany("thing") };
@@ -98,7 +98,7 @@ describe("a field mask that cannot be worked out", () => {
     await app.close();
   });
 
-  it.each(failures)("is no failure of an answer that has none of its records: %s", async (_, narrow) => {
+  it.each(failures)("does not fail a response without records of its entity: %s", async (_, narrow) => {
     const app = appWith(narrow, async (scope) => {
       await scope.run({ kind: "list", entity: "thing" }).catch(() => undefined);
       return { fine: true };
@@ -130,7 +130,7 @@ describe("a mask that hides the key of a relation", () => {
   };
   const without = (names: ReadonlySet<string>) => new Set([...names].filter((name) => name !== "projectId"));
 
-  it("keeps conditions of every surface from following the relation, from either side", async () => {
+  it("stops conditions of every surface from following the relation, from either side", async () => {
     const { app, as } = await startWith((mask) => ({
       ...mask,
       readable: without(mask.readable),
@@ -143,7 +143,7 @@ describe("a mask that hides the key of a relation", () => {
     await app.close();
   });
 
-  it("for some records lets conditions follow the relation of the others only", async () => {
+  it("for some records allows conditions to follow the relation of the others only", async () => {
     const shown = { predicate: { title: "shown" }, guard: undefined };
     const { app, as } = await startWith((mask) => ({ ...mask, readablePerRow: new Map([["projectId", shown]]) }));
     for (const [name, count] of [

@@ -20,10 +20,10 @@ import type { RunOptions } from "../../../src/plugins/workflows/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
-// What is refused after it was stored is taken back, also where the error is caught in a transaction that goes on.
+// A write that is refused after it was stored is rolled back, even if a handler catches the error and continues.
 
 const everyone = ["everyone"] as const;
-/** Passes before the record is changed, and no longer afterwards. */
+/** Passes before the record is changed, and fails afterwards. */
 const hasOpenFolder = defineRule("hasOpenFolder", () => ({ notes: { folder: { open: true } } }));
 
 const caught = async (work: Promise<unknown>): Promise<string> =>
@@ -73,7 +73,7 @@ const note = entity("note", { text: string, folder: belongsTo(() => folder).onDe
   create: everyone,
 });
 
-describe.each(ALL_DATABASES)("what is refused after it was stored, on %s", (_, open) => {
+describe.each(ALL_DATABASES)("a write that is refused after it was stored, on %s", (_, open) => {
   let database: Awaited<ReturnType<typeof open>>;
   let api: ReturnType<typeof appOn>;
   const appOn = (driver: Driver) =>
@@ -118,14 +118,14 @@ describe.each(ALL_DATABASES)("what is refused after it was stored, on %s", (_, o
   };
   const UNTOUCHED = [true, "g", 2];
 
-  it("is taken back alone where each operation has its own transaction", async () => {
+  it("is rolled back alone if each operation has its own transaction", async () => {
     expect(await post("close", false)).toEqual([200, "FORBIDDEN"]);
     expect(await post("closeStep", false)).toEqual([200, "compensated"]);
     expect(await post("removeStep", false)).toEqual([200, "compensated"]);
     expect(await stored()).toEqual(UNTOUCHED);
   });
 
-  it("fails the transaction it joined, although the handler caught the error", async () => {
+  it("fails the transaction it joined, even if the handler caught the error", async () => {
     expect(await post("closeTogether", false)).toEqual([403, "FORBIDDEN"]);
     expect(await stored()).toEqual(UNTOUCHED);
   });
@@ -135,13 +135,13 @@ describe.each(ALL_DATABASES)("what is refused after it was stored, on %s", (_, o
     expect(await stored()).toEqual(UNTOUCHED);
   });
 
-  it.each([false, true])("is nothing to a transaction when nothing was stored yet (key: %s)", async (hasKey) => {
+  it.each([false, true])("does not affect a transaction when nothing was stored yet (key: %s)", async (hasKey) => {
     expect(await post("tryOut", hasKey)).toEqual([200, "VALIDATION_FAILED"]);
     expect(await stored()).toEqual([true, "after", 2]);
   });
 });
 
-it("fails a transaction also for what another operation writes at the same time", async () => {
+it("fails a transaction also for the writes of a parallel operation", async () => {
   const isOpen = defineRule("isOpenJob", () => ({ state: "open" }));
   const job = entity("job", { state: string, note: string.optional() })
     .rules({ read: everyone, update: [isOpen] })

@@ -8,7 +8,7 @@ import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { beforeStatements } from "../../support/before-statements.ts";
 import { recordStatements } from "../../support/record-statements.ts";
 
-// What surfaces other than plain CRUD ask of the gate: other rules, values of their own, conditions on the record,
+// What surfaces other than plain CRUD need from the gate: other rules, values of their own, conditions on the record,
 // decisions without an operation, and routes that can be called in the process. A plugin of the test decides.
 
 const book = entity("book", {
@@ -80,7 +80,7 @@ function boot(options: Partial<AppOptions> = {}): App {
   });
 }
 
-/** What some work in a scope comes to, as somebody. */
+/** The result of some work in a scope, as a given caller. */
 async function within<T>(
   work: (scope: OperationScope) => Promise<T>,
   { driver, user }: { driver?: Driver; user?: { id: string; role?: string } | null } = {},
@@ -124,8 +124,8 @@ const run = (input: Omit<OperationInput, "entity">, options?: Parameters<typeof 
   }, options);
 const stateOf = (stored: readonly Record<string, unknown>[], id: string) => stored.find((row) => row.id === id);
 
-describe("an operation by other rules", () => {
-  it("tells deciding hooks which access is meant, and which rules decide", async () => {
+describe("an operation with other rules", () => {
+  it("tells deciding hooks its access, and which rules apply", async () => {
     const seen: unknown[] = [];
     decide = (operation) => {
       seen.push([operation.kind, operation.access, operation.rules]);
@@ -137,13 +137,13 @@ describe("an operation by other rules", () => {
     expect(seen).toEqual([
       ["read", "read", undefined],
       ["update", "delete", undefined],
-      // Whether the caller may see what came of it.
+      // Whether the caller may read the result.
       ["read", "read", undefined],
       ["list", "create", ["some", "other"]],
     ]);
   });
 
-  it("says in the refusal which access it was", async () => {
+  it("names its access in the refusal", async () => {
     decide = () => {};
     await expect(run({ kind: "update", id: "b1", access: "delete" })).rejects.toMatchObject({
       status: 403,
@@ -153,14 +153,14 @@ describe("an operation by other rules", () => {
 });
 
 describe("values that a surface stores itself", () => {
-  it("go beside those of the caller, into readonly fields too", async () => {
+  it("are stored together with the caller's, also in readonly fields", async () => {
     const { operation, stored } = await run({ kind: "update", id: "b1", data: { pages: 11 }, set: { stamp: "s" } });
     expect(operation.applied).toBe(true);
     expect(operation.records[0]).toMatchObject({ pages: 11, stamp: "s" });
     expect(stateOf(stored, "b1")).toMatchObject({ pages: 11, stamp: "s" });
   });
 
-  it("are of a create, too", async () => {
+  it("are stored on create too", async () => {
     const { operation } = await run({
       kind: "create",
       data: { title: "New", state: "draft", pages: 1, price: 0, gone: false },
@@ -169,7 +169,7 @@ describe("values that a surface stores itself", () => {
     expect(operation.records[0]).toMatchObject({ title: "New", stamp: "s" });
   });
 
-  it("are refused where the rules keep the field from the caller, and nothing is written", async () => {
+  it("are refused if rules deny the caller the field, and nothing is written", async () => {
     const driver = recordStatements(memoryDriver({ book: rows() }));
     await expect(run({ kind: "update", id: "b1", set: { price: 9 } }, { driver })).rejects.toMatchObject({
       status: 403,
@@ -179,7 +179,7 @@ describe("values that a surface stores itself", () => {
     expect(stateOf(stored, "b1")).toMatchObject({ price: 9 });
   });
 
-  it("are refused when a phase leaves them out for this record: 403, or 404 without one", async () => {
+  it("are refused when a phase removes them for this record: 403, or 404 if it is hidden", async () => {
     validate = ({ data, ignored }) => {
       delete data.stamp;
       ignored.push("stamp");
@@ -197,7 +197,7 @@ describe("values that a surface stores itself", () => {
 describe("a condition on the stored record", () => {
   const set = { state: "public" };
 
-  it("is part of the statement: one that is met applies, one that is not leaves the record alone", async () => {
+  it("is part of the statement: if met, the write applies; if not, the record is unchanged", async () => {
     const met = await run({ kind: "update", id: "b1", set, when: { state: "draft" } });
     expect([met.operation.applied, met.operation.records.length]).toEqual([true, 1]);
     const unmet = await run({ kind: "update", id: "b2", set: { pages: 1 }, when: { state: "draft" } });
@@ -220,7 +220,7 @@ describe("a condition on the stored record", () => {
     expect(driver.statements).toEqual(["update book"]);
   });
 
-  it("hides neither that the record is missing nor that it is another caller's", async () => {
+  it("does not hide that the record is missing or another caller's", async () => {
     const when = { pages: 0 };
     await expect(run({ kind: "update", id: "b9", set, when })).rejects.toMatchObject({ status: 404 });
     decide = only({ state: "public" });
@@ -229,7 +229,7 @@ describe("a condition on the stored record", () => {
     await expect(run({ kind: "update", id: "b1", set: { pages: 1 }, when })).rejects.toMatchObject({ status: 403 });
   });
 
-  it("that is not met is told from a record that changed under the eyes of a rule", async () => {
+  it("that is not met is distinguished from a record that changed during a rule", async () => {
     const inner = memoryDriver({ book: rows() });
     let meddle: (() => Promise<unknown>) | undefined;
     const driver = beforeStatements(inner, "update", async () => {
@@ -253,7 +253,7 @@ describe("an operation on a record if it is found", () => {
     ["reads", "read"],
     ["updates", "update"],
     ["deletes", "delete"],
-  ])("%s it, and is no error when it is missing or not the caller's", async (_what, kind) => {
+  ])("%s it, and is not an error when it is missing or not the caller's", async (_what, kind) => {
     const input = { kind, ifFound: true, ...(kind === "update" ? { data: { pages: 1 } } : {}) };
     for (const rule of [only({ state: "draft" }), guarded(({ state }) => state === "draft")]) {
       decide = rule;
@@ -267,7 +267,7 @@ describe("an operation on a record if it is found", () => {
     await expect(run({ ...input, id: "b1" })).rejects.toMatchObject({ status: 403 });
   });
 
-  it("leaves the transaction it is in as it is", async () => {
+  it("leaves its transaction unchanged", async () => {
     decide = only({ state: "draft" });
     const stored = await within((scope) =>
       scope.transaction(async (inner) => {
@@ -280,7 +280,7 @@ describe("an operation on a record if it is found", () => {
   });
 });
 
-describe("records that are there at all", () => {
+describe("records that are live", () => {
   const there: Decide = (operation) => {
     if (operation.query.deleted === undefined) operation.require({ gone: false });
     else if (operation.query.deleted === "only") operation.require({ gone: true });
@@ -301,7 +301,7 @@ describe("records that are there at all", () => {
     await kernel.close();
   });
 
-  it("are missing for rules with predicates and guards, too, whatever these would say", async () => {
+  it("are the only ones for rules with predicates and guards too", async () => {
     narrow = there;
     for (const rule of [only({ state: "draft" }), guarded(() => true), guarded(() => false)]) {
       decide = rule;
@@ -323,13 +323,13 @@ describe("records that are there at all", () => {
     expect(operation.applied).toBe(true);
   });
 
-  it("do not matter to what is created", async () => {
+  it("do not restrict what is created", async () => {
     const kinds: string[] = [];
     narrow = ({ kind }) => void kinds.push(kind);
     const data = { title: "New", state: "draft", pages: 1, price: 0, gone: true };
     expect((await run({ kind: "create", data })).operation.records).toHaveLength(1);
     await run({ kind: "count" });
-    expect(kinds).toEqual(["read", "count"]); // what its answer may show is asked as a read
+    expect(kinds).toEqual(["read", "count"]); // the fields of its response are decided as for a read
   });
 });
 
@@ -337,7 +337,7 @@ describe("a decision without an operation", () => {
   const ask = (input: Partial<OperationInput>, options?: Parameters<typeof within>[1]) =>
     within((scope) => scope.access.decide({ kind: "list", entity: "book", ...input }), options);
 
-  it("is what the rules say, and asks the database nothing", async () => {
+  it("follows the rules without a statement", async () => {
     const driver = recordStatements(memoryDriver({ book: rows() }));
     expect(await ask({}, { driver })).toMatchObject({ allowed: true, predicate: undefined, forSome: false });
     decide = only({ state: "draft" });
@@ -356,7 +356,7 @@ describe("a decision without an operation", () => {
     });
   });
 
-  it("has the records that are there in its predicate, and tells that from what the rules say", async () => {
+  it("has a predicate for live records, separate from that of the rules", async () => {
     narrow = (operation) => {
       if (operation.query.deleted === undefined) operation.require({ gone: false });
     };
@@ -367,15 +367,15 @@ describe("a decision without an operation", () => {
   });
 });
 
-describe("a transaction with something around its driver", () => {
-  it("runs the gate's own statements on that", async () => {
+describe("a transaction with a wrapped driver", () => {
+  it("runs the gate's own statements on the wrapper", async () => {
     const seen: string[] = [];
     const around = (inner: Driver): Driver => beforeStatements(inner, "update", ({ kind }) => seen.push(kind));
     await within((scope) =>
       scope.transaction(
         async (inner) => {
           await inner.run({ kind: "update", entity: "book", id: "b1", data: { pages: 1 } });
-          // One that is joined is the same.
+          // A joined transaction behaves the same.
           await inner.transaction((same) => same.run({ kind: "update", entity: "book", id: "b2", data: { pages: 1 } }));
         },
         { around },
@@ -405,7 +405,7 @@ describe("routes of surfaces", () => {
       ],
     });
 
-  it("that can be called are methods of the entity's client, masked as everything is", async () => {
+  it("that are callable are methods of the entity's client, masked as usual", async () => {
     const kernel = withRoute({
       call: async (scope, ...args) => [args, await scope.driver.findOne("book", { id: "b1" })],
     });
@@ -416,27 +416,27 @@ describe("routes of surfaces", () => {
     await kernel.close();
   });
 
-  it("that answer with a status give the client its body", async () => {
+  it("that respond with a status return their body from the client", async () => {
     const kernel = withRoute({ call: () => new Reply(201, { made: true }) });
     // biome-ignore lint/suspicious/noExplicitAny: the kernel's client is typed by keelson(), not by the kernel
     expect(await (kernel.as({ id: "u1" }) as any).book.greet()).toEqual({ made: true });
     await kernel.close();
   });
 
-  it("that cannot be called are no methods", async () => {
+  it("that are not callable are not methods", async () => {
     const kernel = withRoute({});
     // biome-ignore lint/suspicious/noExplicitAny: the kernel's client is typed by keelson(), not by the kernel
     expect((kernel.as({ id: "u1" }) as any).book.greet).toBeUndefined();
     await kernel.close();
   });
 
-  it("list the rules their operations obey in place of the entity's", async () => {
+  it("list the rules of their operations in place of the entity's", async () => {
     const kernel = withRoute({ access: "update", obeys: ["some rule"] });
     expect(kernel.routes.find(({ action }) => action === "greet")?.rules).toEqual(["some rule"]);
     await kernel.close();
   });
 
-  it("may take more or less time than the app gives others", async () => {
+  it("may have another time limit than the app's", async () => {
     const late = withRoute({ timeout: 1, handler: () => new Promise(() => {}) });
     expect((await late.handle({ method: "POST", url: "/api/books/greet", headers: {} })).status).toBe(503);
     await late.close();
@@ -447,7 +447,7 @@ describe("routes of surfaces", () => {
     );
     await patient.ready;
     const answer = patient.handle({ method: "POST", url: "/api/books/greet", headers: {} });
-    // Another request, whose time is over at once, is ended by the same clock.
+    // Another request, whose time limit the same timer ends.
     const other = withRoute({ handler: () => new Promise(() => {}) }, { limits: { requestMs: 0 } });
     expect((await other.handle({ method: "POST", url: "/api/books/greet", headers: {} })).status).toBe(503);
     release();

@@ -5,8 +5,8 @@ import { SQL_DATABASES } from "../../support/sql-databases.ts";
 
 const AT = "2024-05-31T12:00:00.120Z";
 
-describe.each(SQL_DATABASES)("moments of records that become JSON, from %s,", (_name, open) => {
-  /** What a hook finds in a record on the way, and what the caller gets. */
+describe.each(SQL_DATABASES)("datetimes of records that become JSON, from %s,", (_name, open) => {
+  /** What a hook reads from a record in between, and what the caller gets. */
   async function watched(phase: "operation:redact" | "operation:join", readable?: "everyone") {
     const database = await open();
     const found: unknown[] = [];
@@ -35,21 +35,21 @@ describe.each(SQL_DATABASES)("moments of records that become JSON, from %s,", (_
     return { found: found.slice(0, 2), answers, inProcess };
   }
 
-  it("are dates to a hook that looks at records", async () => {
+  it("are dates in hooks that read records", async () => {
     const { found, answers, inProcess } = await watched("operation:redact");
     expect(found).toEqual([new Date(AT), new Date(AT)]);
     expect(answers).toEqual([AT, AT]);
     expect(inProcess).toEqual(new Date(AT));
   });
 
-  it("are texts to a hook that joins records, and dates to callers in the process", async () => {
+  it("are texts in hooks that join records, and dates for in-process callers", async () => {
     const { found, answers, inProcess } = await watched("operation:join");
     expect(found).toEqual([AT, AT]);
     expect(answers).toEqual([AT, AT]);
     expect(inProcess).toEqual(new Date(AT));
   });
 
-  it("are dates where the rule of a field has to look at records", async () => {
+  it("are dates if the rule of a field has to read records", async () => {
     const { found, answers } = await watched("operation:join", "everyone");
     expect(found).toEqual([new Date(AT), new Date(AT)]);
     expect(answers).toEqual([AT, AT]);

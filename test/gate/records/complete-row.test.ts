@@ -38,8 +38,8 @@ async function inHandler<T>(work: (scope: OperationScope) => Promise<T>): Promis
   return result as T;
 }
 
-describe("the driver that handlers get", () => {
-  it("stores a new record with an id, moments, defaults and nulls for what is left out", async () => {
+describe("the driver of handlers", () => {
+  it("stores a new record with an id, datetimes, defaults and nulls for missing values", async () => {
     const [made, given, bare] = await inHandler(async ({ driver }) => [
       await driver.create("thing", { name: "a" }),
       await driver.create("thing", { id: "b", name: "b", count: 0, note: "n", createdAt: then, updatedAt: then }),
@@ -51,7 +51,7 @@ describe("the driver that handlers get", () => {
     expect(Object.keys(bare ?? {}).sort()).toEqual(["id", "name"]);
   });
 
-  it("stores many in the same way, in transactions, too", async () => {
+  it("stores many in the same way, also in transactions", async () => {
     const rows = await inHandler(async ({ driver }) => {
       await driver.transaction((inner) => inner.createMany("thing", [{ name: "x" }, { name: "y" }]));
       return driver.findMany("thing", { where: { name: { in: ["x", "y"] } } });
@@ -60,7 +60,7 @@ describe("the driver that handlers get", () => {
     expect(new Set(rows.map(({ id }) => id)).size).toBe(2);
   });
 
-  it("moves updatedAt with each change, and not when a record is only held", async () => {
+  it("sets updatedAt on each change, but not when a record is only locked", async () => {
     const moments = await inHandler(async ({ driver }) => [
       (await driver.update("thing", { id: "old" }, { id: "old" }))?.updatedAt,
       (await driver.update("thing", { id: "old" }, { name: "n", updatedAt: then }))?.updatedAt,

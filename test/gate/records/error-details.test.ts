@@ -19,7 +19,7 @@ const hide: HookFunction<"access:mask"> = (draft) => {
   draft.mask = withoutSalary(draft.mask);
 };
 
-/** What an app answers whose handler, or a hook of whose requests, throws. */
+/** The response of an app whose handler, or whose request hook, throws. */
 async function failing(
   handler: (scope: OperationScope) => unknown,
   hooks: NonNullable<Parameters<typeof createPlugin>[0]["hooks"]> = { "access:mask": hide },
@@ -47,7 +47,7 @@ async function failing(
 const detailsOf = ({ body }: { readonly body: unknown }): unknown => (body as { readonly details?: unknown }).details;
 
 describe("records in the details of an error", () => {
-  it("are masked for the caller like those of any answer, at any depth", async () => {
+  it("are masked for the caller as in any response, at any depth", async () => {
     const reply = await failing(async ({ driver }) => {
       const record = await driver.findOne("thing", { id: "t" });
       throw new ConflictError("taken", { details: { record, list: [{ ...record }], at: new Date(0), count: 1 } });
@@ -75,7 +75,7 @@ describe("records in the details of an error", () => {
     expect(JSON.stringify(reply.body)).not.toContain("47114711");
   });
 
-  it("wait for a mask that is not final", async () => {
+  it("wait for an async mask", async () => {
     const opened = deferred<void>();
     const answer = failing(
       async ({ driver }) => {
@@ -96,7 +96,7 @@ describe("records in the details of an error", () => {
     expect(detailsOf(await answer)).toMatchObject({ name: "n", salary: 47_114_711 });
   });
 
-  it("are left out where the caller is unknown", async () => {
+  it("are left out if the caller is unknown", async () => {
     const record = tagRecord(thing.build(), { id: "t", name: "n", salary: 47_114_711 });
     const thrown = () => {
       throw new ConflictError("taken", { details: { record, list: [record], why: "taken" } });
@@ -112,7 +112,7 @@ describe("records in the details of an error", () => {
     });
   });
 
-  it("that are no JSON are left out, and the error is told all the same", async () => {
+  it("are left out if they are not JSON, and the error is still reported", async () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
     for (const details of [circle, { list: [circle] }]) {

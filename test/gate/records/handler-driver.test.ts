@@ -53,7 +53,7 @@ describe.each([
     async (use: (driver: Driver) => Promise<unknown>) => (await use(createEnhancedDriver(api.driver, [page]))) ?? null,
   ],
 ])("the driver of %s", (_, run) => {
-  it("changes and deletes the one record that meets any conditions", async () => {
+  it("changes and deletes the one record that any conditions match", async () => {
     expect(await run((driver) => driver.update("page", { slug: "home" }, { title: "New" }))).toMatchObject({
       id: "home",
       title: "New",
@@ -64,13 +64,13 @@ describe.each([
     expect(await titles()).toEqual(["Twice", "Twice"]);
   });
 
-  it("changes nothing where no record meets them", async () => {
+  it("changes nothing if no record matches them", async () => {
     expect(await run((driver) => driver.update("page", { slug: "gone" }, { title: "New" }))).toBeNull();
     expect(await run((driver) => driver.delete("page", { slug: "gone" }))).toBe(false);
     expect(await titles()).toEqual(["Twice", "Home", "Twice"]);
   });
 
-  it("refuses conditions that several records meet, and none at all", async () => {
+  it("refuses conditions that several records match, and empty ones", async () => {
     await expect(run((driver) => driver.update("page", { title: "Twice" }, { title: "x" }))).rejects.toMatchObject({
       code: "CONFLICT",
       message: expect.stringContaining("updateMany"),

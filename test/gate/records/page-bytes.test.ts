@@ -33,7 +33,7 @@ const note = entity("note", {
   pin: string.optional().omit(),
 }).rules({ read: ["everyone"] });
 
-describe.each(drivers)("the bytes of a page on %s", (_, open) => {
+describe.each(drivers)("the byte count of a page on %s", (_, open) => {
   async function started(hidden: object) {
     const { driver, remove } = await open();
     const app = createTestApp({ entities: [note], driver, limits: { pageBytes: 2_000 }, logger: noopLogger });
@@ -55,14 +55,14 @@ describe.each(drivers)("the bytes of a page on %s", (_, open) => {
     ["a field for others", { diary: "d".repeat(3_000) }],
     ["an omitted field", { token: "t".repeat(3_000) }],
     ["a short omitted field", { pin: "p".repeat(250) }],
-  ])("tell nothing of %s", async (_name, hidden) => {
+  ])("reveals nothing about %s", async (_name, hidden) => {
     const [empty, filled] = [await started({}), await started(hidden)];
     for (const search of ["", "?_page=1", "?_select=title"])
       expect([search, await filled.idsOf(search)]).toEqual([search, await empty.idsOf(search)]);
     await Promise.all([empty.close(), filled.close()]);
   });
 
-  it("count what the caller is shown", async () => {
+  it("includes only what the caller may see", async () => {
     const app = await started({ diary: "d".repeat(3_000) });
     expect(await app.idsOf("", { id: "root", role: "admin" })).toEqual(["a"]);
     await app.close();
@@ -76,8 +76,8 @@ const letter = entity("letter", {
   diary: text.optional().readable("admin"),
 }).rules({ read: ["everyone"] });
 
-describe.each(drivers)("the records that a field rule looks at on %s", (_, open) => {
-  it("are held a portion at a time", async () => {
+describe.each(drivers)("the records that a field rule reads on %s", (_, open) => {
+  it("are kept in memory a portion at a time", async () => {
     const { driver: base, remove } = await open();
     const held: number[] = [];
     const driver = withMiddleware(base, async (statement, next) => {
@@ -109,8 +109,8 @@ const book = entity("book", {
 }).rules({ read: ["everyone"] });
 const page = entity("page", { story: text, book: belongsTo(() => book) }).rules({ read: ["everyone"] });
 
-describe.each(drivers)("included records that do not fit on %s", (_, open) => {
-  it.each(["", "/s"])("are refused, also where each list has only one: /api/shelves%s", async (of) => {
+describe.each(drivers)("included records that exceed the limit on %s", (_, open) => {
+  it.each(["", "/s"])("are refused, also if each list has only one: /api/shelves%s", async (of) => {
     const { driver, remove } = await open();
     const app = createTestApp({
       entities: [shelf, book, page],

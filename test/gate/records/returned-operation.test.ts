@@ -36,7 +36,7 @@ it.each<[string, (scope: OperationScope) => unknown, (records: unknown) => unkno
   ["itself", create, (records) => records],
   ["in an object", async (scope) => ({ done: await create(scope) }), (done) => ({ done })],
   ["spread", async (scope) => ({ ...(await create(scope)) }), (records) => records],
-])("an operation that a handler returns %s is answered with its records and nothing else", async (_, run, expected) => {
+])("an operation that a handler returns %s responds with its records only", async (_, run, expected) => {
   const body = await answer(run);
   expect(body).toEqual(expected([expect.objectContaining({ name: "n" })]));
   expect(JSON.stringify(body)).not.toMatch(/pbkdf2|t-1|canary|correct horse|principal|decision/);

@@ -17,7 +17,7 @@ const at = new Date("2024-05-31T12:00:00.000Z");
 const event = entity("event", { at: datetime, secret: string.omit().optional(), meta: json.optional() });
 const wire = { id: "e", at: at.toISOString(), meta: null, createdAt: at.toISOString(), updatedAt: at.toISOString() };
 
-/** What a route answers that returns something made of a record; its status when that is not 200. */
+/** The response of a route that returns a value with a record; its status when that is not 200. */
 async function answer(make: (record: Record<string, unknown>) => unknown): Promise<unknown> {
   const route = createPlugin({
     id: "route",
@@ -81,12 +81,12 @@ describe("the serializer", () => {
     );
   });
 
-  it("writes dates, odd dates and primitives as JSON does", async () => {
+  it("writes dates, invalid dates and primitives as JSON does", async () => {
     const values = [new Date(0), new Date(Number.NaN), null, 1, "a", true];
     expect(await answer(() => values)).toEqual(["1970-01-01T00:00:00.000Z", null, null, 1, "a", true]);
   });
 
-  it("answers 500 for what cannot be written", async () => {
+  it("responds with 500 for values that cannot be written", async () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     expect(await answer(() => circular)).toBe(500);
@@ -95,7 +95,7 @@ describe("the serializer", () => {
   });
 });
 
-/** What a route answers whose handler has the scope and the hidden column. */
+/** The response of a route whose handler has the scope and the hidden column. */
 async function scoped(handler: (scope: OperationScope) => unknown, entities = [event]): Promise<unknown> {
   const route = createPlugin({
     id: "route",
@@ -133,13 +133,13 @@ describe("the driver of a scope", () => {
       },
     ],
     ["a transaction", (driver) => driver.transaction((inner) => inner.findOne("event", { id: "e" }))],
-  ])("gives records of %s that are masked on their way out", async (_what, read) => {
+  ])("returns records of %s that are masked in the response", async (_what, read) => {
     expect(await scoped(({ driver }) => read(driver))).toEqual(wire);
     expect(await scoped((scope) => scope.transaction(({ driver }) => Promise.resolve(read(driver))))).toEqual(wire);
     expect(await scoped(({ services }) => read(services.resolve("driver")))).toEqual(wire);
   });
 
-  it("passes everything else on", async () => {
+  it("passes other calls through", async () => {
     const answer = await scoped(async ({ driver }) => {
       await driver.ping();
       await driver.createMany("event", [{ id: "f", at, secret: "s", createdAt: at, updatedAt: at }]);
@@ -172,7 +172,7 @@ describe("the driver of a scope", () => {
 });
 
 describe("present", () => {
-  it("keeps the shapes of two entities apart that share a mask", () => {
+  it("keeps two entities with the same mask apart", () => {
     const mask: FieldMask = {
       readable: new Set(["id", "name", "title"]),
       writable: new Set(),

@@ -20,8 +20,8 @@ const read = (): Row => {
 };
 const holds = (row: Row, predicate: Where) => satisfiesAlone(scope, account, row, { predicate, guard: undefined });
 
-describe("a null that stands for what cannot be decrypted", () => {
-  it("throws where something is decided by it, in copies too", () => {
+describe("a null in place of a value that cannot be decrypted", () => {
+  it("throws when a decision depends on it, in copies too", () => {
     for (const row of [read(), { ...read() }])
       for (const seen of [forDecisions(row), observe(account, row).record]) {
         expect([seen.id, seen.name]).toEqual(["a", "n"]);
@@ -31,13 +31,13 @@ describe("a null that stands for what cannot be decrypted", () => {
     expect(JSON.stringify(read())).toBe('{"id":"a","name":"n","blocked":null}');
   });
 
-  it("tells no condition anything, negated or not", () => {
+  it("makes conditions on it throw, negated or not", () => {
     for (const where of [{ blocked: null }, { NOT: { blocked: "x" } }, { OR: [{ name: "n" }, { blocked: null }] }])
       expect(holds(read(), where)).toBeUndefined();
     expect(holds(read(), { name: "n" })).toBe(true);
   });
 
-  it("is one no longer when it has another value", () => {
+  it("becomes normal when it gets another value", () => {
     const row = { ...read(), blocked: "x" };
     expect([forDecisions(row).blocked, holds(row, { blocked: "x" })]).toEqual(["x", true]);
     const plain: Row = { id: "b", name: "n", blocked: null };

@@ -45,14 +45,14 @@ describe("compiling a where", () => {
     expect(compile({})).toBe(ALWAYS);
   });
 
-  it("reads several members, and several operators, as all of them", () => {
+  it("requires all of several members, and of several operators", () => {
     const [gte, lt, absent] = [compare(views, "gte", 1), compare(views, "lt", 5), compare(rating, "eq", null)];
     expect(compile({ views: { gte: 1, lt: 5 } })).toEqual(and([gte, lt]));
     expect(compile({ views: { gte: 1 }, rating: null })).toEqual(and([gte, absent]));
     expect(compile({ NOT: { views: { gte: 1 }, rating: null } })).toEqual(or([not(gte), not(absent)]));
   });
 
-  it("leaves no negation but of comparisons and relations", () => {
+  it("keeps negations only on comparisons and relations", () => {
     const three = compare(views, "eq", 3);
     const absent = compare(rating, "eq", null);
     expect(compile({ NOT: { views: 3 } })).toMatchObject({ op: "not", of: three });
@@ -70,7 +70,7 @@ describe("compiling a where", () => {
     expect(compile({ NOT: { editor: null } })).toMatchObject({ op: "related" });
   });
 
-  it("takes null out of a list of values", () => {
+  it("moves null out of a list of values", () => {
     const [list, absent] = [compare(rating, "in", [1, 2]), compare(rating, "eq", null)];
     expect(compile({ rating: [1, 2] })).toEqual(list);
     expect(compile({ rating: { in: [1, null, 2] } })).toEqual(or([list, absent]));
@@ -80,13 +80,13 @@ describe("compiling a where", () => {
     expect(compile({ rating: { nin: [] } })).toBe(ALWAYS);
   });
 
-  it("leaves conditions as they are, also inside a where", () => {
+  it("leaves compiled conditions unchanged, also inside a where", () => {
     const three = compare(views, "eq", 3);
     expect(compile(three)).toBe(three);
     expect(compile({ OR: [three, { NOT: three }] })).toEqual(or([three, not(three)]));
   });
 
-  it("takes no condition from a caller, and none that only looks like one", () => {
+  it("accepts no compiled condition from a caller, and no imitation of one", () => {
     const rights = { column: () => undefined, relation: () => undefined };
     const three = compare(views, "eq", 3);
     expect(() => compileWhere(fixtureModel, post, three, rights)).toThrow(BadRequestError);
@@ -122,7 +122,7 @@ describe("compiling a where", () => {
 describe("a walk over a condition", () => {
   const where = { OR: [{ views: 3 }, { NOT: { author: { name: "ann", posts: { rating: null } } } }] };
 
-  it("meets every comparison and relation, and knows the relation around it", () => {
+  it("visits every comparison and relation, together with the surrounding relation", () => {
     const met: string[] = [];
     visitCondition(compile(where), (leaf, inside) =>
       met.push(`${inside?.name ?? "-"}.${leaf.op === "compare" ? leaf.column.name : leaf.relation.name}`),
@@ -130,7 +130,7 @@ describe("a walk over a condition", () => {
     expect(met).toEqual(["-.views", "-.author", "author.name", "author.posts", "posts.rating"]);
   });
 
-  it("skips what a relation asks where the visitor says so", () => {
+  it("skips the conditions of a relation if the visitor says so", () => {
     const met: string[] = [];
     visitCondition(compile(where), (leaf) => {
       met.push(leaf.op);
@@ -177,7 +177,7 @@ describe("isAlways", () => {
 });
 
 describe("allOf", () => {
-  it("joins what is present", () => {
+  it("joins the conditions that are present", () => {
     expect(allOf({ views: 1 }, undefined)).toEqual({ views: 1 });
     expect(allOf({ views: 1 }, { views: 2 })).toEqual({ AND: [{ views: 1 }, { views: 2 }] });
     expect(isAlways(compileWhere(fixtureModel, post, allOf(undefined)))).toBe(true);
@@ -187,7 +187,7 @@ describe("allOf", () => {
 describe("matching in memory", () => {
   const none = (): Row[] => [];
 
-  it("holds for one of a condition and its negation, never for both", () => {
+  it("holds for either a condition or its negation, never for both", () => {
     fc.assert(
       fc.property(randomBlog, randomWhere("post"), ({ rows }, where) => {
         const related = ({ type, target, foreignKey }: ResolvedRelation, row: Row): readonly Row[] => {
@@ -204,7 +204,7 @@ describe("matching in memory", () => {
     );
   });
 
-  it("says of a condition that always holds that it holds", () => {
+  it("recognises a condition that always holds", () => {
     fc.assert(
       fc.property(randomBlog, randomWhere("post"), ({ rows }, where) => {
         const condition = compileWhere(fixtureModel, post, where);
@@ -222,7 +222,7 @@ describe("matching in memory", () => {
     expect(where("\ufffda")).toBe(true);
   });
 
-  it("treats a column that is not there as null", () => {
+  it("treats a missing column as null", () => {
     expect(matches(compileWhere(fixtureModel, post, { rating: null }), {}, none)).toBe(true);
     expect(matches(compileWhere(fixtureModel, post, { rating: { ne: 1 } }), {}, none)).toBe(true);
     expect(matches(compileWhere(fixtureModel, post, { rating: { lt: 1 } }), {}, none)).toBe(false);

@@ -32,7 +32,7 @@ const desc = (field: string): SortKey => ({ field, direction: "desc" });
 const cursorOf = (...args: Parameters<typeof encodeCursor>): string => String(encodeCursor(...args));
 
 describe("a total order", () => {
-  it("ends with the id, unless the id is in it already", () => {
+  it("ends with the id, unless it already contains the id", () => {
     expect(totalOrder(undefined)).toEqual([asc("id")]);
     expect(totalOrder([desc("views")])).toEqual([desc("views"), asc("id")]);
     expect(totalOrder([desc("id")])).toEqual([desc("id")]);
@@ -50,11 +50,11 @@ describe("a cursor", () => {
     title: "not in it",
   };
 
-  it("gives back the values of its row, typed", () => {
+  it("returns the values of its row, typed", () => {
     expect(decodeCursor(post, order, cursorOf(order, row))).toEqual([row.publishedAt, null, true, "p1"]);
   });
 
-  it("is text that needs no escaping in a URL, and says nothing but its keys", () => {
+  it("is text that needs no escaping in a URL, and contains only its keys", () => {
     const cursor = cursorOf(order, { ...row, id: "ö/+ 😀" });
     expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(decodeCursor(post, order, cursor).at(-1)).toBe("ö/+ 😀");
@@ -79,7 +79,7 @@ describe("a cursor", () => {
 });
 
 describe("records after a position", () => {
-  it("are told apart without order operators when the kind has only a few values", () => {
+  it("are matched without order operators if the kind has only a few values", () => {
     expect(keysetCondition(post, [asc("published"), asc("id")], [false, "p1"])).toEqual(
       compileWhere(driver.model, post, {
         OR: [{ AND: [{ published: { in: [true] } }] }, { AND: [{ published: false }, { id: { gt: "p1" } }] }],
@@ -92,7 +92,7 @@ describe("records after a position", () => {
     );
   });
 
-  it("come after null on the way up, and null comes last on the way down", () => {
+  it("come after null in ascending order, and null comes last in descending order", () => {
     expect(keysetCondition(post, [asc("rating"), asc("id")], [null, "p1"])).toEqual(
       compileWhere(driver.model, post, {
         OR: [{ AND: [{ rating: { null: false } }] }, { AND: [{ rating: null }, { id: { gt: "p1" } }] }],
@@ -149,7 +149,7 @@ describe("paging by keyset", () => {
     );
   });
 
-  it("is not thrown off by rows that appear or vanish before the position", async () => {
+  it("is not affected by rows that appear or vanish before the position", async () => {
     await plantBlog(driver);
     const order = totalOrder([asc("views")]);
     const [first, second] = await driver.findMany("post", { sort: order, limit: 2 });
@@ -161,7 +161,7 @@ describe("paging by keyset", () => {
 });
 
 describe("streaming by keyset", () => {
-  it("keeps its place whatever happens to the rows it handed over", async () => {
+  it("keeps its position whatever happens to the rows it has returned", async () => {
     await plantBlog(driver);
     const seen: unknown[] = [];
     for await (const batch of streamByKeyset(driver.execute, { ...ALL, sort: [desc("rating")], select: ["title"] }, 2))
@@ -172,7 +172,7 @@ describe("streaming by keyset", () => {
     expect(seen).toEqual(["gamma", "delta", "alpha", "alphabet", "beta"].map((title) => ({ title })));
   });
 
-  it("stops asking when the reader stops", async () => {
+  it("stops reading when the consumer stops", async () => {
     await plantBlog(driver);
     let pages = 0;
     const counting = withMiddleware(driver, (statement, next) => next(statement).finally(() => pages++));

@@ -7,14 +7,14 @@ const updatedAt = new Date(7);
 const row = { id: "t", name: "n", state: "open", size: null, data: { a: 1 }, updatedAt };
 
 describe("observe", () => {
-  it("turns what was looked at into conditions, but for what is being overwritten", () => {
+  it("turns the columns that were read into conditions, except overwritten ones", () => {
     const seen = observe(task, row);
     expect([seen.record.name, seen.record.size, "state" in seen.record]).toEqual(["n", null, true]);
     expect(seen.conditions()).toEqual({ name: "n", size: null, state: "open" });
     expect(seen.conditions({ name: "m" })).toEqual({ size: null, state: "open" });
   });
 
-  it("compares what no condition can say with the record as it is read again", () => {
+  it("compares values that no condition can express with the re-read record", () => {
     const seen = observe(task, row);
     expect(seen.comparison()).toBeUndefined();
     expect([seen.record.name, seen.record.data]).toEqual(["n", { a: 1 }]);
@@ -34,7 +34,7 @@ describe("observe", () => {
     expect(legacy.comparison()?.({ ...row, state: "open" })).toBe(false);
   });
 
-  it("compares with what was seen, whatever was done to it afterwards", () => {
+  it("compares with the values at the time of reading, even if they were changed since", () => {
     const seen = observe(task, structuredClone(row));
     (seen.record.data as { a: number }).a = 2;
     expect(seen.comparison()?.({ ...row, data: { a: 1 } })).toBe(true);

@@ -262,7 +262,7 @@ export class Work {
     this.update(children.target, id, data, ids);
   }
 
-  /** Only a related record of the parent is changed, which requires the right to read it: otherwise it would reveal its parent. */
+  /** Only related records of the parent are changed, which requires the right to read them: a change could reveal the parent. */
   #assertOwn({ target, key, parent }: Children, id: string): void {
     if (rowOf(this.world, target.name, id)?.[key] !== parent || !this.#reads(target, id)) throw REFUSED;
   }

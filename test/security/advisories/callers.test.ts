@@ -18,8 +18,8 @@ import { countCalls } from "../../support/count-calls.ts";
 import { rawRequest, requestBytes } from "../../support/http.ts";
 import { RAW_DATABASES, type RawDatabase } from "../../support/protected/raw-database.ts";
 
-// What other systems published about who calls: tokens, addresses, names, oracles about what is there, and what happens
-// when the same is asked twice at once. Each is made again in our notation.
+// Advisories of other systems about callers: tokens, addresses, names, existence oracles, and concurrent requests. Each
+// exploit is rebuilt in Keelson's syntax.
 
 const app = attackedApp();
 
@@ -91,9 +91,9 @@ describe("tokens", () => {
   });
 });
 
-describe("addresses that the caller says", () => {
-  describe("GHSA-vp58-j275-797x a parameter leads to another site after the login", () => {
-    it("does not happen: nothing that is sent becomes an address", async () => {
+describe("URLs from the caller", () => {
+  describe("GHSA-vp58-j275-797x a parameter redirects to another site after login", () => {
+    it("does not happen: nothing in the request becomes a redirect target", async () => {
       const evil = "https://attacker.example/";
       for (const name of ["redirect", "callbackURL", "next", "returnTo", "url"])
         for (const [method, path] of [
@@ -111,7 +111,7 @@ describe("addresses that the caller says", () => {
         }
     });
 
-    it("does not happen: Host and its relatives are in no address", async () => {
+    it("does not happen: Host and similar headers do not appear in URLs", async () => {
       const lines = [
         "X-Forwarded-Host: attacker.example",
         "X-Forwarded-Proto: https",
@@ -126,8 +126,8 @@ describe("addresses that the caller says", () => {
     });
   });
 
-  describe("GHSA-3573-4c68-g8cc, GHSA-68g8-c275-xf2m, GHSA-6r7f-q7f5-wpx8 the server fetches an address that it was sent", () => {
-    it("does not happen: an id is an id, wherever it would lead", async () => {
+  describe("GHSA-3573-4c68-g8cc, GHSA-68g8-c275-xf2m, GHSA-6r7f-q7f5-wpx8 the server fetches a URL from the request", () => {
+    it("does not happen: a URL in place of an id is only an id", async () => {
       const inner = await listServer();
       const { baseUrl, targets } = await listServer();
       const ids = [
@@ -146,7 +146,7 @@ describe("addresses that the caller says", () => {
     });
   });
 
-  describe("GHSA-8p72-rcq4-h6pw an address that is allowed leads on to one that is not", () => {
+  describe("GHSA-8p72-rcq4-h6pw an allowed URL redirects to a forbidden one", () => {
     it.each([301, 302, 303, 307, 308])("does not happen: %i is an error", async (status) => {
       const inner = await listServer();
       const { baseUrl } = await listServer((response) =>
@@ -158,12 +158,12 @@ describe("addresses that the caller says", () => {
   });
 });
 
-describe("what is there", () => {
+describe("existence", () => {
   const shape = ({ status, text }: { status: number; text: string }, id: string): string =>
     `${status} ${text.replace(/"requestId":"[^"]*"/, "").replaceAll(id, "…")}`;
 
-  describe("GHSA-cph6-524f-3hgr the refusal of what is there has other words than that of what is not", () => {
-    it("does not happen where strangers are told that there is nothing, or asked who they are", async () => {
+  describe("GHSA-cph6-524f-3hgr the refusal for an existing record differs from that for a missing one", () => {
+    it("does not happen for entities that respond with 404 or 401", async () => {
       for (const [caller, path, ids] of [
         ["bob", "/api/drawers", ["drawer-ann", "drawer-ann-gone", "drawer-zoe"]],
         ["anonymous", "/api/drawers", ["drawer-ann", "drawer-zoe"]],
@@ -180,8 +180,8 @@ describe("what is there", () => {
     });
   });
 
-  describe("GHSA-jr94-gj3h-c8rf how long a refusal takes tells what is there", () => {
-    it("does not happen: the same statements are made for what is there and what is not", async () => {
+  describe("GHSA-jr94-gj3h-c8rf the duration of a refusal reveals whether a record exists", () => {
+    it("does not happen: existing and missing records cause the same statements", async () => {
       const calls = { count: 0 };
       const driver = memoryDriver();
       const counted = await startAttackedApp({
@@ -207,16 +207,16 @@ describe("what is there", () => {
     });
   });
 
-  it("GHSA-qhxg-623c-cfjm secrets are compared letter by letter: hashes are not, in neither form", async () => {
+  it("GHSA-qhxg-623c-cfjm secrets are not compared character by character: only hashes are", async () => {
     const path = "../../../src/plugins/field-security/password/stored-hash.ts";
     const source = await readFile(new URL(path, import.meta.url), "utf8");
     expect(source.match(/matches: async \(password\) =>\s+timingSafeEqual\(/g)).toHaveLength(2);
   });
 
-  describe("GHSA-jr54-jwhj-55gp a login is quicker for a user who is not there", () => {
-    it("does not happen: an unknown user costs a hash, which waits its turn like any other", async () => {
+  describe("GHSA-jr54-jwhj-55gp a login is faster for an unknown user", () => {
+    it("does not happen: an unknown user costs a hash, which is queued like any other", async () => {
       const stopped = AbortSignal.abort();
-      // What does no work does not have to wait, and so is not told that it has waited too long.
+      // A login without a hash would not be queued, and so would not exceed the waiting time.
       for (const hash of [undefined, null, "", "no hash", "$pbkdf2$1$AA==$AA=="]) {
         await expect(verifyPassword("wrong", hash, { cost: 1, signal: stopped })).rejects.toMatchObject({
           status: 503,
@@ -236,7 +236,7 @@ describe("what is there", () => {
     neighbours: [["ann", "PATCH", "/api/people/ann", { body: { ssn: "an ssn of ann's" } }]],
   });
 
-  it("GHSA-4m9m-p9j9-5hjw: what is taken and what is free are refused alike", async () => {
+  it("GHSA-4m9m-p9j9-5hjw taken and free values are refused alike", async () => {
     const taken = app().canaries.all.find(({ field, facts }) => field === "ssn" && facts.owner === "bob")?.text ?? "";
     for (const [caller, path] of [
       ["anonymous", "/api/people/root"],
@@ -252,7 +252,7 @@ describe("what is there", () => {
   });
 });
 
-describe("what may happen once, asked twice at once", () => {
+describe("single-use values, used twice at once", () => {
   let database: RawDatabase;
   let onPostgres: AttackedApp;
   beforeAll(async () => {
@@ -270,14 +270,14 @@ describe("what may happen once, asked twice at once", () => {
     return (await Promise.all(asked)).map(({ status }) => status).sort();
   };
 
-  it("GHSA-r3xq-68wh-gwvh two resets with the same token: one is done, the other is told that it came too late", async () => {
+  it("GHSA-r3xq-68wh-gwvh of two resets with the same token, one succeeds, the other gets 412", async () => {
     const { headers } = await sendAs(onPostgres, "ann", "GET", "/api/accounts/account-ann");
     const init = { body: { name: "reset" }, headers: { "if-match": headers.get("etag") ?? "" } };
     const statuses = await atOnce(12, "ann", "PATCH", "/api/accounts/account-ann", init);
     expect(statuses).toEqual([200, ...Array.from({ length: 11 }, () => 412)]);
   });
 
-  it("GHSA-392p-2q2v-4372 a token that two renew at once is renewed for one of them", async () => {
+  it("GHSA-392p-2q2v-4372 of two callers that renew a token at once, one succeeds", async () => {
     const path = "/api/accounts/account-bob";
     const { headers } = await sendAs(onPostgres, "bob", "GET", path);
     const asked = Array.from({ length: 12 }, (_, i) =>
@@ -293,14 +293,14 @@ describe("what may happen once, asked twice at once", () => {
     expect([stored?.name, stored?.version]).toEqual([winner?.json.name, 2]);
   });
 
-  it("GHSA-7w99-5wm4-3g79 a code that is used up by deleting it is used once", async () => {
+  it("GHSA-7w99-5wm4-3g79 a code that is deleted on use can be used once", async () => {
     const body = { subject: "a code", body: "b", seal: "s" };
     const { json } = await sendAs(onPostgres, "ann", "POST", "/api/letters", { body });
     const statuses = await atOnce(12, "ann", "DELETE", `/api/letters/${json.id}`);
     expect(statuses).toEqual([200, ...Array.from({ length: 11 }, () => 404)]);
   });
 
-  it("one address, signed up many times at once, is one account", async () => {
+  it("many sign-ups with one address at once create one account", async () => {
     const body = { email: "once@host.example", password: "long enough" };
     const statuses = await atOnce(12, "anonymous", "POST", "/api/accounts", { body });
     expect(statuses).toEqual([201, ...Array.from({ length: 11 }, () => 409)]);
@@ -316,7 +316,7 @@ describe("paths", () => {
     return rawRequest(app().port, requestBytes("GET", target, lines)).then(([answer]) => answer?.status);
   };
 
-  it("GHSA-x732-6j76-qmhm a second slash is no way around a rule or a limit", async () => {
+  it("GHSA-x732-6j76-qmhm a second slash does not bypass a rule or a limit", async () => {
     for (const target of [
       "//api/vaults",
       "/api//vaults",
@@ -331,7 +331,7 @@ describe("paths", () => {
     expect(await spelled("bob", "/api/letters/")).toBe(200);
   });
 
-  it("GHSA-2gcr-mfcq-wcc3 an encoded path is not another one in front of the app than in it", async () => {
+  it("GHSA-2gcr-mfcq-wcc3 an encoded path means the same in front of the app and in it", async () => {
     const targets = [
       "/%61pi/vaults",
       "/api/%76aults",
@@ -347,14 +347,14 @@ describe("paths", () => {
 });
 
 describe("names that look alike", () => {
-  describe("GHSA-qw9g-7549-7wg5 an address that a collation takes for another one's is sent its reset", () => {
+  describe("GHSA-qw9g-7549-7wg5 a collation matches another user's address, and the reset is sent there", () => {
     it.each([
       "ann@höst.example",
       "änn@host.example",
       "ａnn@host.example",
       "ann@host.examp\u200ble",
       "ann@ho\u017ft.example",
-    ])("does not happen: %j is no address here", async (email) => {
+    ])("does not happen: %j is not an address here", async (email) => {
       const body = { email, password: "long enough" };
       expect((await sendAs(app(), "anonymous", "POST", "/api/accounts", { body })).status).toBe(400);
       const { json } = await sendAs(app(), "ann", "GET", `/api/accounts?email=${encodeURIComponent(email)}`);
@@ -362,8 +362,8 @@ describe("names that look alike", () => {
     });
   });
 
-  describe("GHSA-7rqj-j65f-68wh an address is checked first, and made another one afterwards", () => {
-    it("does not happen: it is checked as it is stored", async () => {
+  describe("GHSA-7rqj-j65f-68wh an address is validated first and normalised afterwards", () => {
+    it("does not happen: the stored form is validated", async () => {
       for (const email of ["  ANN@host.example ", "ann@HOST.example\t", "\u00a0ann@host.example"]) {
         const { status } = await sendAs(app(), "anonymous", "POST", "/api/accounts", {
           body: { email, password: "long enough" },
@@ -377,10 +377,10 @@ describe("names that look alike", () => {
   });
 });
 
-describe("whose quota it is", () => {
+describe("the key of a quota", () => {
   const limited = attackedApp();
 
-  it("CVE-2025-64526 a field of the body makes no new quota", async () => {
+  it("CVE-2025-64526 a field of the body does not start a new quota", async () => {
     const statuses: number[] = [];
     for (let i = 0; i < LOGINS * 3; i++)
       statuses.push(
@@ -390,18 +390,18 @@ describe("whose quota it is", () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
-  it("GHSA-775h-3xrc-c228 there is no request that holds many, to go past a quota with", async () => {
+  it("GHSA-775h-3xrc-c228 no request combines several requests to exceed a quota", async () => {
     const requests = Array.from({ length: 9 }, () => ({ method: "POST", path: "/login", body: {} }));
     for (const path of ["/batch", "/api/$batch", "/graphql", "/parse/batch"])
       expect((await sendAs(limited(), "anonymous", "POST", path, { body: { requests } })).status, path).toBe(404);
-    // Only changes of records, each of which counts for its quota.
+    // A batch contains only changes of records, and each counts for its quota.
     const batch = await sendAs(limited(), "anonymous", "POST", "/api/batch", { body: requests });
     expect([400, 404]).toContain(batch.status);
     const many = Array.from({ length: 9 }, () => ({ method: "POST", path: "/login" }));
     expect((await sendAs(limited(), "anonymous", "POST", "/login", { body: many })).status).toBe(429);
   });
 
-  it("GHSA-p6v2-xcpg-h6xw one network of IPv6 has one quota, however many addresses it has", async () => {
+  it("GHSA-p6v2-xcpg-h6xw an IPv6 network has one quota, whatever addresses it uses", async () => {
     const policies = [{ name: "all", limit: 3, window: 3_600, by: "address" as const }];
     const api = keelson({
       entities: [],

@@ -17,17 +17,17 @@ import { jwtAuth } from "../../../src/plugins/jwt-auth/index.ts";
 import { type Asked, advisory, attackedApp } from "../../support/attacks/advisory.ts";
 import { sendAs } from "../../support/attacks/send-as.ts";
 
-// What other systems published about who reaches what: relations, side doors, bulk, mass assignment, objects of others,
-// and defaults that fail open. Each is made again in our notation.
+// Advisories of other systems about access: relations, side doors, bulk, mass assignment, other users' objects, and
+// defaults that fail open. Each exploit is rebuilt in Keelson's syntax.
 
 const app = attackedApp();
 const get = (path: string, as: Asked[0] = "anonymous"): Asked => [as, "GET", path];
 const SECRET_FIELDS = ["password", "apiToken", "recovery", "adminNote", "adminSecret", "nobodysNote"];
 
 describe("relations", () => {
-  describe("GHSA-f6fm-r26q-p747 (CVE-2022-30617) the author of a record comes with address and reset token", () => {
+  describe("GHSA-f6fm-r26q-p747 (CVE-2022-30617) an included author has an address and a reset token", () => {
     it.each(["anonymous", "ann"] as const)(
-      "does not happen: %s sees of an author what there is to see",
+      "does not happen: %s sees the permitted fields of an author",
       async (caller) => {
         for (const path of ["/api/notes?include=author,viewers", "/api/notes/note-bob?include=author.boss"]) {
           const { status, text } = await sendAs(app(), caller, "GET", path);
@@ -38,7 +38,7 @@ describe("relations", () => {
       },
     );
 
-    it("leaves its neighbour working", async () => {
+    it("does not affect legitimate requests", async () => {
       const { json } = await sendAs(app(), "anonymous", "GET", "/api/notes/note-bob?include=author");
       expect(json.author).toMatchObject({ id: "bob", department: "hr" });
     });
@@ -56,8 +56,8 @@ describe("relations", () => {
     neighbours: [get("/api/people?include=badge"), get("/api/people?badge.serial_gte=0", "root")],
   });
 
-  describe("GHSA-wmwx-jr2p-4j4r who belongs to a hidden record is told by asking for those who do", () => {
-    it("does not happen: a relation is followed to what one may read", async () => {
+  describe("GHSA-wmwx-jr2p-4j4r a filter through a hidden record reveals its members", () => {
+    it("does not happen: a relation leads only to readable records", async () => {
       for (const [caller, path] of [
         ["bob", "/api/attachments?letter.id=letter-ann"],
         ["bob", "/api/attachments?letter.pinned=false&letterId=letter-ann"],
@@ -68,7 +68,7 @@ describe("relations", () => {
         expect((await sendAs(app(), "ann", "GET", path)).status, path).toBe(400);
     });
 
-    it("leaves its neighbour working", async () => {
+    it("does not affect legitimate requests", async () => {
       const own = await sendAs(app(), "bob", "GET", "/api/attachments?letter.id=letter-bob");
       expect(own.json).toMatchObject([{ id: "attachment-bob" }]);
       const all = await sendAs(app(), "root", "GET", "/api/people?vaults.id=vault-ann");
@@ -78,8 +78,8 @@ describe("relations", () => {
 });
 
 describe("side doors", () => {
-  describe("GHSA-37mj-c2wf-cx96 the route to one's own account reads it as the master", () => {
-    it("does not happen: one's own record has the masks of any other", async () => {
+  describe("GHSA-37mj-c2wf-cx96 the route to the caller's own account reads it with full rights", () => {
+    it("does not happen: the caller's own record is masked like any other", async () => {
       for (const path of [
         "/api/people/ann",
         "/api/people?id=ann",
@@ -93,13 +93,13 @@ describe("side doors", () => {
       }
     });
 
-    it("leaves its neighbour working", async () => {
+    it("does not affect legitimate requests", async () => {
       const { json } = await sendAs(app(), "ann", "GET", "/api/people/ann");
       expect(Object.keys(json)).toEqual(expect.arrayContaining(["id", "name", "ownNote", "salary"]));
     });
   });
 
-  describe("GHSA-hwx8-q9cg-mqmc what describes a record skips the hooks that guard it", () => {
+  describe("GHSA-hwx8-q9cg-mqmc metadata of a record skips the hooks that guard it", () => {
     it("does not happen: counts, existence, headers and documents obey the rules", async () => {
       for (const path of ["/api/vaults/count", "/api/vaults/vault-ann/exists", "/api/vaults/export", "/api/vaults"])
         for (const method of ["GET", "HEAD"])
@@ -109,15 +109,15 @@ describe("side doors", () => {
         expect(text, word).not.toContain(word);
     });
 
-    it("leaves its neighbour working", async () => {
+    it("does not affect legitimate requests", async () => {
       expect((await sendAs(app(), "root", "GET", "/api/vaults/count")).json).toEqual({ count: 3 });
       const { text } = await sendAs(app(), "root", "GET", "/openapi.json");
       for (const word of ["/api/vaults/count", "adminNote_like", "every-vault"]) expect(text).toContain(word);
     });
   });
 
-  describe("CVE-2026-39381 the route to one's own session gives back the token", () => {
-    it("does not happen: who calls is told, and not how that was proved", async () => {
+  describe("CVE-2026-39381 the route to the caller's own session returns the token", () => {
+    it("does not happen: the response names the caller, without the credentials", async () => {
       const { text, json, headers } = await sendAs(app(), "root", "GET", "/who");
       expect(json).toMatchObject({ kind: "user", user: { id: "root", role: "admin" } });
       const [, payload = "", signature = ""] = app().tokens.root?.split(".") ?? [];
@@ -158,7 +158,7 @@ describe("CVE-2026-53469 a delete without a condition", () => {
     expect(await app().stored("drawer")).toHaveLength(6);
   });
 
-  it("leaves its neighbour working", async () => {
+  it("does not affect legitimate requests", async () => {
     const made = await sendAs(app(), "ann", "POST", "/api/letters", { body: { subject: "s", body: "b", seal: "s" } });
     const { json } = await sendAs(app(), "ann", "DELETE", "/api/letters/bulk", { body: { ids: [made.json.id] } });
     expect(json).toEqual({ count: 1 });
@@ -172,8 +172,8 @@ describe("mass assignment", () => {
   let count = 0;
   const signUp = (more: object) => ({ email: `new${++count}@host.example`, password: "long enough", ...more });
 
-  describe("GHSA-gc7p-j5xm-xxh2 private fields are set when a caller registers", () => {
-    it("does not happen: they have their defaults, and the answer names what was left out", async () => {
+  describe("GHSA-gc7p-j5xm-xxh2 private fields are set at registration", () => {
+    it("does not happen: they keep their defaults, and the response lists ignored fields", async () => {
       const sent = signUp({ role: "admin", credit: 9, verified: true, version: 9, id: "mine" });
       const { status, json, headers } = await sendAs(app(), "anonymous", "POST", "/api/accounts", { body: sent });
       expect(status).toBe(201);
@@ -182,7 +182,7 @@ describe("mass assignment", () => {
       expect(json.id).not.toBe("mine");
     });
 
-    it("is refused like an unknown name for what may not be read either", async () => {
+    it("refuses fields that the caller may not read either, like unknown names", async () => {
       const told = async (name: string) => {
         const { status, json } = await sendAs(app(), "anonymous", "POST", "/api/accounts", {
           body: signUp({ [name]: "x" }),
@@ -193,7 +193,7 @@ describe("mass assignment", () => {
       expect(await told("xqzw")).toEqual([400, "is not a field"]);
     });
 
-    it("leaves its neighbour working", async () => {
+    it("does not affect legitimate requests", async () => {
       const { json } = await sendAs(app(), "root", "POST", "/api/accounts", { body: signUp({ role: "editor" }) });
       expect(await account(json.id)).toMatchObject({ role: "editor" });
     });
@@ -215,8 +215,8 @@ describe("mass assignment", () => {
     neighbours: [["ann", "POST", "/api/letters", { body: { subject: "s", body: "b", seal: "s", authorId: "ann" } }]],
   });
 
-  describe("GHSA-393c-p46r-7c95 a column that the server keeps is written by the caller", () => {
-    it("does not happen: it keeps what the server wrote", async () => {
+  describe("GHSA-393c-p46r-7c95 a caller writes a column that the server maintains", () => {
+    it("does not happen: the column keeps the server's value", async () => {
       const made = await sendAs(app(), "ann", "POST", "/api/accounts", { body: signUp({}) });
       const path = `/api/accounts/${made.json.id}`;
       const before = await account(made.json.id);
@@ -234,7 +234,7 @@ describe("mass assignment", () => {
       });
     });
 
-    it("leaves its neighbour working", async () => {
+    it("does not affect legitimate requests", async () => {
       const { json } = await sendAs(app(), "ann", "PATCH", "/api/accounts/account-ann", { body: { name: "Ann" } });
       expect(json).toMatchObject({ name: "Ann", version: 2 });
     });
@@ -243,7 +243,7 @@ describe("mass assignment", () => {
 
 describe("objects of another caller", () => {
   describe("GHSA-jq29-r496-r955 the same id in two collections of users", () => {
-    it("does not happen: who has the id of a record is not its owner", async () => {
+    it("does not happen: a caller with the same id as a record is not its owner", async () => {
       const system = app().api.asSystem() as unknown as Record<string, { create(data: object): Promise<unknown> }>;
       await system.letter?.create({ id: "bob", subject: "s", body: "b", seal: "s", authorId: "ann" });
       expect((await sendAs(app(), "bob", "GET", "/api/letters/bob")).status).toBe(403);
@@ -252,8 +252,8 @@ describe("objects of another caller", () => {
     });
   });
 
-  describe("GHSA-26rv-h2hf-3fw4 the id of a deleted user is given to the next one, and old tokens live again", () => {
-    it("does not happen: ids are never given twice, and not chosen", async () => {
+  describe("GHSA-26rv-h2hf-3fw4 a new user gets the id of a deleted one, and old tokens work again", () => {
+    it("does not happen: ids are never reused, and callers cannot choose them", async () => {
       const seen = new Set<string>();
       for (let round = 0; round < 10; round++) {
         const body = { subject: "s", body: "b", seal: "s", id: [...seen].at(-1) };
@@ -289,7 +289,7 @@ describe("defaults that fail open", () => {
     (await api.fetch(new Request(`http://host.invalid${path}`, { headers }))).status;
   const ruled = (rules: EntityRulesInput) => entity("thing", { name: string }).rules(rules);
 
-  describe("GHSA-849r-qrwj-8rv4 no caller is taken for an administrator", () => {
+  describe("GHSA-849r-qrwj-8rv4 a missing caller counts as an administrator", () => {
     it("does not happen: a missing user is anonymous, also in code", async () => {
       const plugin = createPlugin({
         id: "for-nobody",
@@ -308,8 +308,8 @@ describe("defaults that fail open", () => {
     });
   });
 
-  describe("GHSA-8fpg-xm3f-6cx3 what cannot recognise callers lets them in", () => {
-    it("does not happen: it is 503, for what everybody may do, too", async () => {
+  describe("GHSA-8fpg-xm3f-6cx3 a failing authentication lets callers in", () => {
+    it("does not happen: the status is 401 or 503, even for public records", async () => {
       const failing = [
         () => {
           throw new TypeError("the store of sessions is away");
@@ -325,12 +325,12 @@ describe("defaults that fail open", () => {
       }
     });
 
-    it("does not happen: without a secret there is no app", () => {
+    it("does not happen: without a secret, the app does not start", () => {
       for (const secret of [undefined, "", "short"])
         expect(() => start({ plugins: [jwtAuth({ secret, issuer: "i", audience: "a" })] })).toThrow(/secret/);
     });
 
-    it("leaves its neighbour working", async () => {
+    it("does not affect legitimate requests", async () => {
       const refused = start({
         entities: [ruled({ read: ["everyone"] })],
         getUser({ headers }) {
@@ -343,23 +343,26 @@ describe("defaults that fail open", () => {
     });
   });
 
-  describe("GHSA-9cvc-v7wm-992c rules that are undefined mean everybody", () => {
+  describe("GHSA-9cvc-v7wm-992c undefined rules allow every caller", () => {
     it.each([{}, { read: [] }, { read: undefined }, { create: ["everyone"] }])("does not happen: %o", async (rules) => {
       const entities = [ruled(rules as EntityRulesInput)];
       const api = start({ entities, getUser: () => ({ id: "u", role: "admin" }) });
       for (const path of ["/api/things", "/api/things/1"]) expect(await status(api, path)).toBe(403);
     });
 
-    it.each([{ read: [undefined] }, { read: [""] }, { read: ["everyon"] }])("there is no app with %o", (rules) => {
-      expect(() => start({ entities: [ruled(rules as EntityRulesInput)] })).toThrow();
-    });
+    it.each([{ read: [undefined] }, { read: [""] }, { read: ["everyon"] }])(
+      "the app does not start with %o",
+      (rules) => {
+        expect(() => start({ entities: [ruled(rules as EntityRulesInput)] })).toThrow();
+      },
+    );
 
-    it("leaves its neighbour working", async () => {
+    it("does not affect legitimate requests", async () => {
       expect(await status(start({ entities: [ruled({ read: ["everyone"] })] }), "/api/things")).toBe(200);
     });
   });
 
-  describe("GHSA-6gpp-xcg3-4w24 a header says that the guard in front has been passed", () => {
+  describe("GHSA-6gpp-xcg3-4w24 a header claims that an outer guard has allowed the request", () => {
     const HEADERS = [
       { "x-middleware-subrequest": "middleware:middleware:middleware:middleware:middleware" },
       { "x-middleware-subrequest": "src/middleware" },
@@ -367,13 +370,13 @@ describe("defaults that fail open", () => {
       { "x-original-url": "/health/live", "x-rewrite-url": "/health/live" },
     ];
 
-    it("does not happen: the rule is asked where the records are", async () => {
+    it("does not happen: the rule is checked where the records are read", async () => {
       for (const headers of HEADERS)
         for (const path of ["/api/vaults", "/every-vault", "/unruled"])
           expect((await sendAs(app(), "anonymous", "GET", path, { headers })).status, path).toBe(401);
     });
 
-    it("does not happen: what is no request is asked as well", async () => {
+    it("does not happen: calls without a request are checked as well", async () => {
       const guarded = createPlugin({
         id: "guarded",
         endpoints: {

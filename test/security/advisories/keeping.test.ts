@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { type Asked, advisory, attackedApp } from "../../support/attacks/advisory.ts";
 import { sendAs } from "../../support/attacks/send-as.ts";
 
-// What other systems published about what is kept and copied: caches, logs, journals, copies of objects and of
-// definitions, exports. Each is made again in our notation.
+// Advisories of other systems about stored and copied data: caches, logs, journals, copies of objects and of definitions,
+// exports. Each exploit is rebuilt in Keelson's syntax.
 
 const app = attackedApp();
 
-describe("answers that are kept", () => {
+describe("stored responses", () => {
   describe("GHSA-c6w9-5g5j-jh2p the key of a cache lacks the role", () => {
-    it("does not happen: each caller is given their own, in every order", async () => {
+    it("does not happen: each caller gets their own response, in every order", async () => {
       const order = ["root", "ann", "anonymous", "bob", "root", "anonymous", "ann"] as const;
       for (const path of ["/api/people/ann", "/api/people", "/api/parcels?include=recipient", "/openapi.json"]) {
         const seen = new Map<string, string>();
@@ -26,8 +26,8 @@ describe("answers that are kept", () => {
     });
   });
 
-  describe("GHSA-cff8-x7jv-4fm8 the answer to a login is kept by a cache on the way", () => {
-    it("does not happen: no answer says that it may be", async () => {
+  describe("GHSA-cff8-x7jv-4fm8 a shared cache stores the response to a login", () => {
+    it("does not happen: no response allows it", async () => {
       for (const [caller, method, path] of [
         ["ann", "GET", "/who"],
         ["anonymous", "GET", "/mine"],
@@ -45,8 +45,8 @@ describe("answers that are kept", () => {
     });
   });
 
-  describe("GHSA-f23p-vx2j-j53r, GHSA-hvrm-45r6-mjfj the context of one request is seen by another while it waits", () => {
-    it("does not happen: of many at once, each is who they are", async () => {
+  describe("GHSA-f23p-vx2j-j53r, GHSA-hvrm-45r6-mjfj a waiting request sees the context of another request", () => {
+    it("does not happen: many parallel requests each keep their caller", async () => {
       const callers = Array.from(
         { length: 120 },
         (_, i) => (["ann", "bob", "root", "anonymous"] as const)[i % 4] ?? "ann",
@@ -66,8 +66,8 @@ describe("answers that are kept", () => {
     });
   });
 
-  describe("GHSA-wfc6-r584-vfw7 two forms of an answer share one entry of a cache", () => {
-    it("does not happen: a tag belongs to the bytes that one caller was given", async () => {
+  describe("GHSA-wfc6-r584-vfw7 two variants of a response share one cache entry", () => {
+    it("does not happen: an ETag matches only the bytes that the caller would get", async () => {
       const path = "/openapi.json";
       const root = await sendAs(app(), "root", "GET", path);
       const tag = root.headers.get("etag") ?? "";
@@ -81,12 +81,12 @@ describe("answers that are kept", () => {
   });
 });
 
-describe("secrets in what is written down", () => {
+describe("secrets in logs and journals", () => {
   const secrets = { password: "a password of ann's", recovery: "recovery-9917", diary: "diary-9917", ssn: "ssn-9917" };
   const words = [...Object.values(secrets), "pin-of-ann-9917", "token-9917"];
 
-  describe("GHSA-mvv8-v4jj-g47j revisions of a record keep tokens and second factors in clear", () => {
-    it("does not happen: entries tell that they changed, and not from what to what", async () => {
+  describe("GHSA-mvv8-v4jj-g47j revisions of a record store tokens and second factors in clear", () => {
+    it("does not happen: audit entries list changed secrets without their values", async () => {
       const changed = await sendAs(app(), "ann", "PATCH", "/api/people/ann", { body: { name: "Ann", ...secrets } });
       expect(changed.status).toBe(200);
       const { json, text } = await sendAs(app(), "root", "GET", "/api/audit-entries?_limit=20&_sort=-id");
@@ -98,8 +98,8 @@ describe("secrets in what is written down", () => {
     });
   });
 
-  describe("GHSA-f24x-rm6g-3w5v the log of a flow keeps what its steps were sent", () => {
-    it("does not happen: a journal keeps no password of the input, under any name", async () => {
+  describe("GHSA-f24x-rm6g-3w5v the log of a flow stores the input of its steps", () => {
+    it("does not happen: a journal stores no password of the input, under any name", async () => {
       for (const text of ["done", "fail"])
         await sendAs(app(), "ann", "POST", "/api/letters/letter-ann/renew", { body: { pin: "pin-of-ann-9917", text } });
       for (const table of ["workflowRun", "workflowStep"]) {
@@ -114,7 +114,7 @@ describe("secrets in what is written down", () => {
   });
 
   describe("GHSA-vw58-ph65-6rxp a token in the query is written to the log", () => {
-    it("does not happen: lines name no query, no header and no value", async () => {
+    it("does not happen: log lines contain no query, no header and no value", async () => {
       const token = "token-9917";
       for (const path of ["/broken", "/api/people", "/api/people/missing", "/api/letters", "/nowhere", "/raw/find"])
         for (const query of [`?access_token=${token}`, `?q=${token}`, `?password=${token}`])
@@ -144,7 +144,7 @@ describe("names of prototypes", () => {
     neighbours: [["ann", "POST", "/api/letters/letter-ann/rewrite", { body: { text: "x" } }]],
   });
 
-  describe("GHSA-9ccr-fpp6-78qf a deep copy of what was sent changes every object", () => {
+  describe("GHSA-9ccr-fpp6-78qf a deep copy of the input changes every object", () => {
     it("does not happen: such names are data, or refused", async () => {
       const bodies = [
         '{"answers":{"__proto__":{"polluted":1}}}',
@@ -159,7 +159,7 @@ describe("names of prototypes", () => {
       }
     });
 
-    it("leaves its neighbour working", async () => {
+    it("does not affect legitimate requests", async () => {
       const answers = { constructor: { prototype: { polluted: 1 } }, list: [{ toString: "text" }] };
       const { json } = await sendAs(app(), "ann", "PATCH", "/api/people/ann", { body: { answers } });
       expect(json.answers).toEqual(answers);
@@ -181,7 +181,7 @@ describe("names of prototypes", () => {
   });
 });
 
-describe("CWE-1236, ASVS 5.0 1.2.10 a spreadsheet runs what a caller wrote", () => {
+describe("CWE-1236, ASVS 5.0 1.2.10 a spreadsheet evaluates a caller's text", () => {
   const FORMULAS = [
     "=cmd|' /C calc'!A0",
     "+1",
@@ -194,7 +194,7 @@ describe("CWE-1236, ASVS 5.0 1.2.10 a spreadsheet runs what a caller wrote", () 
     '=HYPERLINK("http://a.example")',
   ];
 
-  it("does not happen: no cell of text begins like a formula", async () => {
+  it("does not happen: no text cell begins like a formula", async () => {
     for (const subject of FORMULAS)
       await sendAs(app(), "bob", "POST", "/api/letters", { body: { subject, body: subject, seal: subject } });
     const { text } = await sendAs(app(), "bob", "GET", "/api/letters/export?format=csv&select=subject,body,seal");
@@ -203,7 +203,7 @@ describe("CWE-1236, ASVS 5.0 1.2.10 a spreadsheet runs what a caller wrote", () 
     expect(cells.filter((cell) => /^[=+\-@\t\r\n＝]/.test(cell))).toEqual([]);
   });
 
-  it("leaves its neighbour working: a number is a number", async () => {
+  it("does not affect numbers", async () => {
     await sendAs(app(), "root", "PATCH", "/api/accounts/account-bob", { body: { credit: -5 } });
     const { text } = await sendAs(
       app(),
@@ -215,14 +215,14 @@ describe("CWE-1236, ASVS 5.0 1.2.10 a spreadsheet runs what a caller wrote", () 
   });
 });
 
-describe("GHSA-chmr-rg2f-9jmf a copy of a definition has lost what is private in it", () => {
+describe("GHSA-chmr-rg2f-9jmf a copied definition loses its private fields", () => {
   const copied = attackedApp({
     what: "definitions that a plugin has copied",
     entities: (entities) =>
       entities.map((entity) => ({ ...entity, fields: { ...entity.fields }, columns: { ...entity.columns } })),
   });
 
-  it("does not happen: what says so is data of the definition", async () => {
+  it("does not happen: the protection is part of the definition's data", async () => {
     for (const path of [
       "/api/people?include=notes,badge",
       "/api/notes",

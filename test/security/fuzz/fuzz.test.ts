@@ -13,14 +13,14 @@ import { createTrial } from "../../support/fuzz/try-input.ts";
 import { type FuzzWorld, openWorld } from "../../support/fuzz/world.ts";
 import { amount } from "../../support/suite.ts";
 
-// Bytes on the wire that no client sends. Whatever they are, the server lives on, answers in HTTP and in the one error shape,
-// fails nowhere, tells nobody what is not theirs, and changes what it grants and nothing else.
+// Bytes that no regular client sends. For any of them, the server stays up, responds in HTTP with its one error format, logs
+// no failure, reveals nothing to the wrong caller, and makes only permitted changes.
 
-/** The same inputs in every run, unless somebody wants others. */
+/** The same inputs in every run, unless a seed is given. */
 const SEED = Number(process.env.KEELSON_FUZZ_SEED ?? 20_261_122);
-/** Inputs in all. */
+/** Total number of inputs. */
 const RUNS = Number(process.env.KEELSON_FUZZ_RUNS ?? amount(300, 1_600));
-/** A failing case is sought again smaller, which repeats it. */
+/** fast-check shrinks a failing case, which repeats it. */
 const PATIENCE = 3_600_000;
 
 const CLASSES: readonly (readonly [name: string, share: number, inputs: fc.Arbitrary<FuzzInput>])[] = [

@@ -7,12 +7,12 @@ import { wrongChanges } from "../../support/fuzz/judge-changes.ts";
 import { problemsOf } from "../../support/fuzz/judge-response.ts";
 import { readStrictly, type StrictResponse } from "../../support/fuzz/strict-responses.ts";
 
-// What the fuzzer would not notice, it could not find: here are things that must not be, and it notices each of them.
+// The fuzzer can only find what its checks detect: these tests give the checks violations, and each must be detected.
 
 const http = (...lines: readonly string[]): Buffer => Buffer.from(lines.join("\r\n"), "latin1");
 
 describe("the strict reader of responses", () => {
-  it("reads what is well formed", () => {
+  it("reads valid responses", () => {
     const bytes = http(
       "HTTP/1.1 100 Continue",
       "",
@@ -67,7 +67,7 @@ describe("the search for leaks", () => {
     expect(leaksIn(shown, caller, "", Object.values(TOKENS))).not.toEqual([]);
   });
 
-  it("finds nothing in what the caller may see, or has sent", () => {
+  it("finds nothing in values that the caller may see, or has sent", () => {
     expect(leaksIn('{"secret":"cnrysecret.ann"}', "ann", "", [])).toEqual([]);
     expect(leaksIn('"cnrysecret.bob" is no number', "ann", "?views=cnrysecret.bob", [])).toEqual([]);
   });
@@ -88,7 +88,7 @@ const response = (
   body: Buffer.from(JSON.stringify(body)),
 });
 
-describe("the comparison of what is stored", () => {
+describe("the comparison of stored rows", () => {
   const before = new Map([
     ["post p-ann", `"authorId":'ann',"title":'a'`],
     ["post p-bob", `"authorId":'bob',"title":'b'`],
@@ -130,21 +130,21 @@ describe("the comparison of what is stored", () => {
     expect(wrongChanges(sent, responses, before, changed(pair))).not.toEqual([]);
   });
 
-  it("notices what was granted and is not there", () => {
+  it("notices a permitted change that is missing", () => {
     const create = input("ann", "POST", "/api/posts");
     expect(wrongChanges(create, [response(201, { id: "new" })], before, before)).toEqual([
       "new was created and is not there",
     ]);
   });
 
-  it("takes what was granted, and nothing at all, for right", () => {
+  it("accepts a permitted change, and no change", () => {
     expect(wrongChanges(patch, [response(200)], before, changed(["post p-ann", ofAnn]))).toEqual([]);
     expect(wrongChanges(patch, [response(412)], before, before)).toEqual([]);
     expect(wrongChanges(bulk, [response(200, { count: 1 })], before, changed(["post p-ann", ofAnn]))).toEqual([]);
   });
 });
 
-describe("the look at an answer", () => {
+describe("the check of a response", () => {
   const requestId = "00000000-0000-4000-8000-000000000000";
   const head = {
     "x-request-id": requestId,
@@ -154,7 +154,7 @@ describe("the look at an answer", () => {
   const error = { code: "NOT_FOUND", message: "Not found", status: 404, requestId };
   const get = input("ann", "GET", "/api/posts/missing");
 
-  it("finds nothing wrong with an error as it is documented", () => {
+  it("finds nothing wrong with a documented error", () => {
     expect(problemsOf(response(404, error, head), get, "node")).toEqual([]);
   });
 
@@ -177,8 +177,8 @@ describe("the look at an answer", () => {
   });
 });
 
-describe("an input that is printed", () => {
-  it("is code that gives the same bytes", () => {
+describe("a printed input", () => {
+  it("is code that produces the same bytes", () => {
     const bytes = Buffer.concat([
       Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)),
       Buffer.alloc(5_000, "x"),
