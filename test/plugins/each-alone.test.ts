@@ -185,13 +185,16 @@ describe("each plugin of this package, without the others", () => {
     expect(elsewhere).toEqual([]);
   });
 
-  it.each(Object.entries(CASES))("%s declares what it says, and works", async (_, { plugin, seen, works, given }) => {
-    const driver = memoryDriver({ author: [{ id: "a1", name: "Frank" }], post: [stored] });
-    const kernel = createFakeKernel().withEntities(author, post).withDriver(driver).as(ann);
-    if (given !== undefined) kernel.given(...given);
-    await kernel.use(plugin());
-    expect(kernel.seen).toMatchObject(seen);
-    await works(kernel);
-    await kernel.close();
-  });
+  it.each(Object.entries(CASES))(
+    "%s declares what it lists here, and works",
+    async (_, { plugin, seen, works, given }) => {
+      const driver = memoryDriver({ author: [{ id: "a1", name: "Frank" }], post: [stored] });
+      const kernel = createFakeKernel().withEntities(author, post).withDriver(driver).as(ann);
+      if (given !== undefined) kernel.given(...given);
+      await kernel.use(plugin());
+      expect(kernel.seen).toMatchObject(seen);
+      await works(kernel);
+      await kernel.close();
+    },
+  );
 });

@@ -280,7 +280,7 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
     });
   });
 
-  it("runs no statement for a refused anonymous caller, whether or not the record exists", async () => {
+  it("runs no statement for a refused anonymous caller, even if the record exists", async () => {
     const shutRules = rules.filter((rule) => TRUTH[rule].anonymous.list === 401);
     expect(shutRules.length).toBeGreaterThan(4);
     for (const rule of shutRules) {

@@ -73,7 +73,7 @@ const collections = [
 ] as [string, string, unknown?][];
 
 describe("the query log", () => {
-  it("shows no statement for anonymous callers on protected operations, and one response", async () => {
+  it("shows no statement for anonymous callers on protected routes, and one response", async () => {
     statements.length = 0;
     const answers = new Set<string>();
     for (const [method, path, body] of [...doors, ...collections]) {

@@ -104,7 +104,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
   const isReading = ({ method }: RouteListing): boolean => method === "GET";
 
   it.each(ofThisDatabase(callers))(
-    "no route that reads shows %s another user's values, and all show the caller's own",
+    "no route that reads shows %s other users' values, and all show their own",
     async (caller) => {
       const initial = canaries.all.slice(0, SEEDED);
       const statuses = new Set<number>();
@@ -222,7 +222,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     },
   );
 
-  it("a value that cannot be decrypted leaks nothing, and the request that needs it fails", async () => {
+  it("a value that cannot be decrypted leaks nothing and fails the requests for it", async () => {
     await clientsOf(app, "system").person?.update("ann", { diary: "as it should be" } as never);
     const [row] = await database.query(`SELECT "diary" FROM "person" WHERE "id" = 'ann'`);
     const stored = String(row?.diary);

@@ -84,7 +84,7 @@ describe.each(Object.keys(SERVERS))("on %s", (name) => {
   });
   afterAll(() => server.close());
 
-  it("refuses unsafe requests of other sites and forms, and accepts those of its own pages", async () => {
+  it("refuses unsafe requests of other sites and forms, not those of its own pages", async () => {
     const send: Send = async (method, path, headers) =>
       (await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers })).status;
     const before = done;
@@ -152,13 +152,13 @@ describe("a request that changes something", () => {
   });
 });
 
-it("is not needed for reads of other sites, which are accepted: CORS restricts them", async () => {
+it("reads of other sites are accepted: CORS restricts what their pages see", async () => {
   for (const method of ["GET", "HEAD", "OPTIONS"])
     expect(await sendTo(api)(method, "/api/notes", foreign)).toBeLessThan(300);
 });
 
 it.each([["https://app.example/"], ["app.example"], ["*"]])(
-  "stops the start for trustedOrigins that no browser sends: %s",
+  "trustedOrigins that no browser sends stop the start: %s",
   (given) => {
     expect(() => appWith({ trustedOrigins: [given] })).toThrow(/trustedOrigins must be "all" or a list of origins/);
   },

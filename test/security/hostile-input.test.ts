@@ -295,7 +295,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       await expectRefused(request("DELETE", "/api/posts/bulk", `{"ids":${many}}`), 400);
     });
 
-    it("with a password of half a megabyte, or one byte too long, is refused before hashing", async () => {
+    it("with a password of half a megabyte, or one byte too long, is not hashed", async () => {
       for (const length of [MIB / 2, 1_025])
         await expectRefused(request("PATCH", "/api/users/ann", JSON.stringify({ password: "x".repeat(length) })), 400);
       expect((await send("PATCH", "/api/users/ann", JSON.stringify({ password: "é".repeat(512) }))).status).toBe(200);

@@ -267,7 +267,7 @@ describe.each(RAW_DATABASES)("protected fields on %s", (_name, open) => {
     }
   });
 
-  it("a field that only some records show is found through relations on those records only", async () => {
+  it("a field that only some records show is found through relations on those only", async () => {
     for (const owner of USERS)
       for (const caller of USERS) {
         const isShown = caller === owner || caller === "root";

@@ -149,7 +149,7 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
     expect((await send(ann, "PATCH", `/teams/${made.json.id}`, { membersIds: ["ann"] })).status).toBe(200);
   });
 
-  it("moving a record out of reach gives the same error for taken and free unique values", async () => {
+  it("a move out of reach fails alike for taken and free unique values", async () => {
     await app.api.asSystem().task.create({ team: "ann", slug: "taken" });
     const own = await send(bob, "POST", "/tasks", { team: "bob", slug: "taken" });
     expect(own.status).toBe(201);
@@ -203,7 +203,7 @@ describe("callbacks of the app", () => {
     await api.close();
   });
 
-  it("that must be synchronous and return a promise count as a refusal, without a crash", async () => {
+  it("that must be synchronous refuse if they return a promise, without a crash", async () => {
     const late = (): never => Promise.reject(new TypeError("late")) as never;
     const field = entity("field", { name: string.validate(late, "is not right") }).rules(everyone);
     const closed = entity("closed", { name: string }).rules({ read: ["admin"] });

@@ -377,7 +377,7 @@ describe("a write that requests related records", () => {
   it.each<[string, Partial<OperationInput>]>([
     ["create", { kind: "create", query }],
     ["update", { query }],
-  ])("returns them, or has not happened: %s", async (_kind, input) => {
+  ])("returns them, or changes nothing: %s", async (_kind, input) => {
     const { kernel, begun, write } = failing(input);
     expect([await write(), begun.transactions]).toEqual([503, 1]);
     expect(await kernel.driver.count("book", { title: "New" })).toBe(0);

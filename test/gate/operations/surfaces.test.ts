@@ -179,7 +179,7 @@ describe("values that a surface stores itself", () => {
     expect(stateOf(stored, "b1")).toMatchObject({ price: 9 });
   });
 
-  it("are refused when a phase removes them for this record: 403, or 404 if it is hidden", async () => {
+  it("are refused when a phase removes them for this record: 403, or 404 if hidden", async () => {
     validate = ({ data, ignored }) => {
       delete data.stamp;
       ignored.push("stamp");
@@ -197,7 +197,7 @@ describe("values that a surface stores itself", () => {
 describe("a condition on the stored record", () => {
   const set = { state: "public" };
 
-  it("is part of the statement: if met, the write applies; if not, the record is unchanged", async () => {
+  it("is part of the statement: if it is not met, the record is unchanged", async () => {
     const met = await run({ kind: "update", id: "b1", set, when: { state: "draft" } });
     expect([met.operation.applied, met.operation.records.length]).toEqual([true, 1]);
     const unmet = await run({ kind: "update", id: "b2", set: { pages: 1 }, when: { state: "draft" } });
@@ -280,13 +280,13 @@ describe("an operation on a record if it is found", () => {
   });
 });
 
-describe("records that are live", () => {
+describe("live records", () => {
   const there: Decide = (operation) => {
     if (operation.query.deleted === undefined) operation.require({ gone: false });
     else if (operation.query.deleted === "only") operation.require({ gone: true });
   };
 
-  it("are all that lists, counts, reads, updates and deletions see, for any caller", async () => {
+  it("are the only ones in lists, counts, reads, updates and deletions", async () => {
     narrow = there;
     const kernel = boot();
     // biome-ignore lint/suspicious/noExplicitAny: the kernel's client is typed by keelson(), not by the kernel
@@ -314,7 +314,7 @@ describe("records that are live", () => {
     }
   });
 
-  it("are others when the query says so", async () => {
+  it("can be replaced by deleted ones in a query", async () => {
     narrow = there;
     const ids = async (deleted?: "with" | "only") =>
       (await run({ kind: "list", query: { deleted } })).operation.records.map(({ id }) => id);

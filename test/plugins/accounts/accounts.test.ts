@@ -26,7 +26,7 @@ const order = entity("order", { item: string, customer: belongsTo(() => user) })
   .ownedBy("customer")
   .rules({ read: ["ownerOrAdmin"], create: ["authenticated"], update: ["owner"] });
 
-/** Records of entities that the types of the app do not name. */
+/** Clients of entities that the app's types do not include. */
 type Records = Record<
   "user" | "organization" | "member",
   {
@@ -88,7 +88,7 @@ describe("accounts", () => {
     expect([(await list({ cookie })).status, (await list({})).status]).toEqual([401, 401]);
   });
 
-  it("keep their tables closed, and their own data to their users", async () => {
+  it("keep their tables closed, and each user's data private", async () => {
     const { url } = await open();
     const { id: eve } = await signUp(url, { ...ann, email: "eve@shop.example" });
     const { cookie, id } = await signUp(url);
@@ -102,19 +102,19 @@ describe("accounts", () => {
     expect(changed.json).toMatchObject({ name: "Anne", role: "user" });
   });
 
-  it("refuse what a page of another origin sends with the cookie", async () => {
+  it("refuse requests with the cookie from a page of another origin", async () => {
     const { url } = await open();
     const { cookie } = await signUp(url);
     const order = (headers: Record<string, string>) =>
       request(url, "POST", "/api/orders", { headers, body: { item: "Tea" } });
     const evil = { cookie, origin: "https://evil.example" };
     expect([(await order({ cookie })).status, (await order(evil)).status]).toEqual([403, 403]);
-    // A browser adds the password that a proxy before the app has asked for.
+    // A browser adds the password that a proxy in front of the app requires.
     expect((await order({ ...evil, authorization: "Basic c3RhZ2U6c3RhZ2U=" })).status).toBe(401);
     expect((await request(url, "GET", "/api/orders", { headers: { cookie } })).json).toEqual([]);
   });
 
-  it("take roles from the database alone, with the next request", async () => {
+  it("take roles only from the database, from the next request on", async () => {
     const { url, system } = await open();
     const { cookie: ofEve } = await signUp(url, { ...ann, email: "eve@shop.example" });
     await request(url, "POST", "/api/orders", { headers: { cookie: ofEve, ...origin }, body: { item: "Tea" } });
@@ -135,7 +135,7 @@ describe("accounts", () => {
     expect(json).toMatchObject({ nick: "new", email: ann.email });
   });
 
-  it("are found by the words that their users have now", async () => {
+  it("are found by a user's current name", async () => {
     const own = entity("user", { ...userFields, name: string.searchable() })
       .ownedBy("id")
       .rules({ read: ["authenticated"] });
@@ -149,7 +149,7 @@ describe("accounts", () => {
     expect([await found("ann"), await found("zoe")]).toEqual([[], [{ id }]]);
   });
 
-  it("are limited in production, whatever the process says", async () => {
+  it("are rate-limited in production, whatever NODE_ENV is", async () => {
     const { url } = await open({}, [], memoryDriver(), { production: true });
     const wrong = { ...ann, password: "a guess at it" };
     const statuses: number[] = [];
@@ -158,7 +158,7 @@ describe("accounts", () => {
     expect(statuses).toContain(429);
   });
 
-  it("are routes of the app, at a path of its choice", async () => {
+  it("are routes of the app, at a configurable path", async () => {
     const { url, api } = await open({ path: "/api/login" });
     const answer = await request(url, "POST", "/api/login/sign-up/email", { body: ann, headers: origin });
     expect(answer.status).toBe(200);
@@ -171,7 +171,7 @@ describe("accounts", () => {
     });
   });
 
-  it("report options that cannot work when the app starts", async () => {
+  it("report invalid options when the app starts", async () => {
     const plugin = accounts({ baseUrl: "shop", secret: "short", colour: "red" } as never);
     expect(() => keelson({ entities: [order], plugins: [plugin], logger: noopLogger })).toThrow(
       /colour[\s\S]*baseUrl[\s\S]*secret/,
@@ -180,7 +180,7 @@ describe("accounts", () => {
 });
 
 describe("mail of accounts", () => {
-  it("verifies an address and resets a password through a transport of nodemailer", async () => {
+  it("verifies an address and resets a password through a nodemailer transport", async () => {
     const transport = createTransport({ jsonTransport: true });
     const sent: { to: string; text: string; from: string }[] = [];
     const mail = {
@@ -238,7 +238,7 @@ describe("organizations and roles of better-auth's plugins", () => {
     delete: [inOrganization("owner")],
   });
 
-  it("are on the caller, for rules, as long as the user is a member", async () => {
+  it("are available to rules as long as the user is a member", async () => {
     const { url, system } = await open({ betterAuth: { plugins: [organizations()] } }, [plan as never]);
     const { cookie, id } = await signUp(url);
     const headers = { cookie, ...origin };
@@ -268,7 +268,7 @@ describe("organizations and roles of better-auth's plugins", () => {
     expect((await list()).status).toBe(403);
   });
 
-  it("ban users with the plugin for administrators, whose columns callers do not see", async () => {
+  it("ban users with the admin plugin, whose columns callers do not see", async () => {
     const { url, system } = await open({ betterAuth: { plugins: [admin()] } });
     const { cookie: ofEve, id: eve } = await signUp(url, { ...ann, email: "eve@shop.example" });
     const { cookie, id } = await signUp(url);
@@ -281,7 +281,7 @@ describe("organizations and roles of better-auth's plugins", () => {
     expect(json).not.toHaveProperty("banReason");
   });
 
-  it("keep what they add to users from everyone but the system", async () => {
+  it("show their user columns only to the system", async () => {
     const { url, system } = await open({ betterAuth: { plugins: [admin(), phoneNumber(), twoFactor()] } });
     const { cookie, id } = await signUp(url);
     const added = { phoneNumber: "+491", phoneNumberVerified: true, twoFactorEnabled: true, banReason: "none" };

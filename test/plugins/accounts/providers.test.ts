@@ -20,7 +20,7 @@ const order = entity("order", { item: string, customer: belongsTo(() => user) })
   .ownedBy("customer")
   .rules({ read: ["owner"], create: ["authenticated"] });
 
-/** A provider that speaks OAuth 2 as GitLab does; the code of an authorization is the name of the person who gave it. */
+/** A provider that speaks OAuth 2 like GitLab; the authorization code is the name of the person who granted it. */
 async function openProvider() {
   const asked: { readonly path: string; readonly form: URLSearchParams }[] = [];
   const server = createServer(async (incoming, outgoing) => {
@@ -66,7 +66,7 @@ const cookieOf = (headers: Headers): string =>
     .map((line) => line.split(";")[0])
     .join("; ");
 
-/** The way of a browser: to the provider, and back with the code. */
+/** The path of a browser: to the provider, and back with the code. */
 async function signIn(url: string, path: string, body: object, code: string, state?: string) {
   const begun = await request(url, "POST", path, { headers: origin, body });
   expect(begun.status).toBe(200);
@@ -99,7 +99,7 @@ describe("a social provider of better-auth", () => {
     expect([await system.user?.count(), await system.account?.count()]).toEqual([1, 1]);
   });
 
-  it("gives no session for another state, and none for an address of another account", async () => {
+  it("creates no session for another state, or for an address of another account", async () => {
     const { url: issuer } = await openProvider();
     const { url, system } = await openShop(social(issuer));
     const forged = await signIn(url, "/auth/sign-in/social", body, "ann", "a state of another");
@@ -111,7 +111,7 @@ describe("a social provider of better-auth", () => {
     expect(await system.user?.count()).toBe(1);
   });
 
-  it("may be any that speaks OAuth 2, with the plugin genericOAuth", async () => {
+  it("may be any OAuth 2 provider, with the plugin genericOAuth", async () => {
     const { url: issuer } = await openProvider();
     const own = {
       ...{ ...CLIENT, providerId: "house", pkce: true, scopes: ["profile"] },

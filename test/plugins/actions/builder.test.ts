@@ -64,7 +64,7 @@ const task = entity("task", { title: string.min(2), done: bool.default(false) })
       .get()
       .query({ title: string.min(2), n: int.default(3), at: datetime.optional(), done: bool.optional() })
       .handler(({ query }) => query),
-    // What is declared for a body counts whatever the method.
+    // A declared input applies to every method.
     dropped: action()
       .delete()
       .input({ why: string })
@@ -115,7 +115,7 @@ const send = (method: string, path: string, body?: unknown, headers?: Record<str
   app.as(null).request(method, `/api/tasks${path}`, body, headers);
 
 describe("a builder", () => {
-  it("is frozen, and each of its methods gives a new one", () => {
+  it("is frozen, and each of its methods returns a new one", () => {
     const first = action("x");
     const others = [
       first.get(),
@@ -142,16 +142,16 @@ describe("a builder", () => {
     ["PATCH", "/free", "free"],
     ["POST", "/deeper/down", "pathed"],
     ["POST", "/call-me", "named"],
-  ])("says where it answers: %s %s", async (method, path, body) => {
+  ])("defines the route: %s %s", async (method, path, body) => {
     expect(await send(method, path)).toMatchObject({ status: 200, body });
   });
 
-  it("puts an action on a record under its id", async () => {
+  it("puts a record action under the record's id", async () => {
     expect((await send("POST", "/t1/one")).body).toEqual(["t1", "One"]);
     expect((await send("POST", "/t1/x/other")).body).toEqual({ id: "t1", ident: "x" });
   });
 
-  it("answers 204 when the handler gives nothing, and the method's name in HEAD and OPTIONS as any route", async () => {
+  it("responds with 204 without a result, and lists its method in HEAD and OPTIONS", async () => {
     expect(await send("POST", "/silent")).toMatchObject({ status: 204, body: "" });
     expect(calls).toEqual(["silent"]);
     expect(await send("HEAD", "/got")).toMatchObject({ status: 200, body: "" });
@@ -161,12 +161,12 @@ describe("a builder", () => {
 });
 
 describe("input", () => {
-  it("is checked, completed and typed", async () => {
+  it("is validated, completed and typed", async () => {
     const { body } = await send("POST", "/given", { title: "Two", at: "2024-05-06T07:08:09Z", kind: "a" });
     expect(body).toEqual({ title: "Two", n: 3, at: "2024-05-06T07:08:09.000Z", kind: "a" });
   });
 
-  it("names everything that is wrong, unknown names among them", async () => {
+  it("errors name every problem, unknown names among them", async () => {
     const { status, body } = await send("POST", "/given", { n: "x", kind: "c", titel: "Two" });
     expect(status).toBe(400);
     expect(body).toMatchObject({
@@ -180,20 +180,20 @@ describe("input", () => {
     expect((await send("POST", "/given", body)).status).toBe(400);
   });
 
-  it("not sent is an object without members", async () => {
+  it("that is missing is an empty object", async () => {
     expect((await send("POST", "/given")).body).toMatchObject({ errors: { title: "is required" } });
     expect((await send("DELETE", "/dropped")).body).toMatchObject({ errors: { why: "is required" } });
     expect((await send("DELETE", "/dropped", { why: "old" })).body).toEqual({ why: "old" });
   });
 
-  it("that is not JSON is 415 where it is declared, and nothing where it is not", async () => {
+  it("that is not JSON is 415 if it is declared, and ignored otherwise", async () => {
     const request = (path: string) =>
       app.api.fetch(new Request(`http://test.invalid/api/tasks${path}`, { method: "POST", body: "hello" }));
     expect((await request("/given")).status).toBe(415);
     expect(await (await request("/raw")).json()).toEqual({});
   });
 
-  it("not declared is what came", async () => {
+  it("without a declaration is the parsed body", async () => {
     expect((await send("POST", "/raw", { any: [1, null] })).body).toEqual({ input: { any: [1, null] } });
     expect((await send("POST", "/raw")).body).toEqual({});
     const broken = new Request("http://test.invalid/api/tasks/raw", {
@@ -206,7 +206,7 @@ describe("input", () => {
 });
 
 describe("query", () => {
-  it("is read by the kinds of its fields, checked and completed", async () => {
+  it("is parsed by the kinds of its fields, validated and completed", async () => {
     const { body } = await send("GET", "/asked?title=007&done=true&at=2024-05-06T07:08:09Z&_=1");
     expect(body).toEqual({ title: "007", n: 3, at: "2024-05-06T07:08:09.000Z", done: true });
   });
@@ -224,7 +224,7 @@ describe("query", () => {
     expect((body as { message: string }).message).toContain(message);
   });
 
-  it("not declared is texts, and lists of texts", async () => {
+  it("without a declaration contains texts, and lists of texts", async () => {
     expect((await send("GET", "/rawGet?a=1&b=x&b=y")).body).toEqual({
       input: true,
       query: { a: "1", b: ["x", "y"] },
@@ -232,7 +232,7 @@ describe("query", () => {
     expect((await send("GET", "/rawGet")).body).toEqual({ input: true, query: {} });
   });
 
-  it("and input go together", async () => {
+  it("and input can be combined", async () => {
     expect((await send("POST", "/both?dry=true", { why: "w" })).body).toEqual({
       query: { dry: true },
       input: { why: "w" },
@@ -241,12 +241,12 @@ describe("query", () => {
 });
 
 describe("output", () => {
-  it("has the declared fields and no others", async () => {
+  it("contains only the declared fields", async () => {
     expect((await send("POST", "/exact")).body).toEqual({ title: "T", n: 1 });
     expect(await send("POST", "/exactJson")).toMatchObject({ status: 202, body: { title: "T" } });
   });
 
-  it("that does not fit is the handler's error: 500, with the reason in the log only", async () => {
+  it("that is invalid is the handler's error: 500, with the reason in the log only", async () => {
     for (const name of ["exactNot", "exactNull"]) {
       const { status, body } = await send("POST", `/${name}`);
       expect([status, (body as { code: string }).code]).toEqual([500, "INTERNAL"]);
@@ -256,7 +256,7 @@ describe("output", () => {
     expect((await send("POST", "/exactFails")).status).toBe(500);
   });
 
-  it("is not looked for in what is no value", async () => {
+  it("does not apply to a Response or a missing result", async () => {
     const redirect = await send("POST", "/exactRedirect");
     expect([redirect.status, redirect.headers.get("location")]).toEqual([302, "/elsewhere"]);
     expect((await send("POST", "/exactResponse")).body).toBe("as it is");
@@ -264,7 +264,7 @@ describe("output", () => {
 });
 
 describe("timeout", () => {
-  it("is the time an action may take in place of the app's, and its signal says when it is over", async () => {
+  it("replaces the app's time limit, and aborts the action's signal at its end", async () => {
     const release = deferred<void>();
     const aborted = deferred<void>();
     const slow = entity("slow", { title: string })
@@ -283,7 +283,7 @@ describe("timeout", () => {
             return "done";
           }),
       });
-    // The app itself gives a request no time at all.
+    // The app's own time limit would end any request at once.
     const timed = createTestApp({ entities: [slow], limits: { requestMs: 0 }, logger: noopLogger });
     await timed.api.ready;
     const patient = timed.as(null).request("POST", "/api/slows/patient");
@@ -295,10 +295,10 @@ describe("timeout", () => {
   });
 });
 
-describe("calls in the process", () => {
+describe("in-process calls", () => {
   const client = () => app.api.as({ id: "u1" }).task;
 
-  it("give what HTTP gives, with moments as they are", async () => {
+  it("return what HTTP returns, with datetimes as Date objects", async () => {
     expect(await client().plain()).toBe("plain");
     expect(await client().one("t1")).toEqual(["t1", "One"]);
     const at = new Date(5);
@@ -329,12 +329,12 @@ describe("calls in the process", () => {
     expect(await refused(client().one("x".repeat(129)))).toMatchObject([404, undefined]);
   });
 
-  it("about a record need an id, and say so", async () => {
+  it("of record actions need an id, and say so", async () => {
     for (const id of [undefined, null, "", 5, {}, Symbol("t1")] as never[])
       await expect(client().one(id)).rejects.toMatchObject({ status: 400, message: "An id is needed" });
   });
 
-  it("give a name that both query and input declare to both", async () => {
+  it("pass a name that both query and input declare to both", async () => {
     const twice = entity("twice", { title: string })
       .rules(everybody)
       .actions({
@@ -366,12 +366,12 @@ describe("when the app starts", () => {
   };
   const handler = () => 1;
 
-  it("reports names, methods, paths, timeouts and values that cannot be", () => {
+  it("reports invalid names, methods, paths, timeouts and values", () => {
     expect(
       problemsOf({
         list: action().handler(handler),
         update: action().handler(handler),
-        // biome-ignore lint/suspicious/noThenProperty: that it is refused is what is shown
+        // biome-ignore lint/suspicious/noThenProperty: the test shows that it is refused
         then: action().handler(handler),
         toJSON: action().handler(handler),
         __v_isRef: action().handler(handler),
@@ -407,7 +407,7 @@ describe("when the app starts", () => {
     ]);
   });
 
-  it("reports what an action lacks, or has for nothing", () => {
+  it("reports what an action lacks, and options without effect", () => {
     expect(
       problemsOf({
         bare: action(),
@@ -441,12 +441,12 @@ describe("when the app starts", () => {
     ]);
   });
 
-  it("takes the name count for what counts", () => {
+  it("reserves the name count for the prebuilt action", () => {
     expect(problemsOf({ count: countAction })).toEqual([]);
     expect(problemsOf({ count: countAction().path("/how-many").rules("admin") })).toEqual([]);
   });
 
-  it("reports paths that lead elsewhere, or name the record in two places", () => {
+  it("reports paths outside the entity, and paths with a second id", () => {
     expect(
       problemsOf({
         up: action().path("../x").handler(handler),
@@ -465,7 +465,7 @@ describe("when the app starts", () => {
     ]);
   });
 
-  it("reports paths that others have, of actions and of the entity itself", () => {
+  it("reports paths that other actions or the entity itself already have", () => {
     expect(
       problemsOf({
         a: action("same").handler(handler),

@@ -38,7 +38,7 @@ const account = entity("account", {
   .rules(open)
   .actions({ clone: cloneAction(), remove: softDeleteAction });
 
-/** In lists it is decided by the condition, for a new record by the function. */
+/** Lists use the condition; a new record uses the function. */
 const isOpen = defineRule("isOpen", ({ record }) => record?.open === true, { where: () => false });
 const door = entity("door", { open: bool })
   .rules({ read: everyone, create: [isOpen] })
@@ -79,7 +79,7 @@ describe("a clone", () => {
     });
   });
 
-  it("is refused for required ones, which the body can replace", async () => {
+  it("is refused if a required reference is unreadable and not replaced", async () => {
     await expect(ann.page.clone("p")).rejects.toMatchObject({ status: 400, errors: { draftId: "does not exist" } });
     expect(await api.as({ id: "root", role: "admin" }).page.clone("p", { title: "New" })).toMatchObject({
       title: "New",
@@ -87,7 +87,7 @@ describe("a clone", () => {
     });
   });
 
-  it("names the values that are not copied and have to be sent", async () => {
+  it("names the values that are not copied and must be sent", async () => {
     const message = "is required and not copied; send it in the body";
     await expect(ann.account.clone("a")).rejects.toMatchObject({
       status: 400,
@@ -97,7 +97,7 @@ describe("a clone", () => {
     expect(await ann.account.clone("a", sent)).toMatchObject({ name: "Ann" });
   });
 
-  it("takes values by the rules of create", async () => {
+  it("accepts values by the rules of create", async () => {
     await expect(ann.note.clone("n", { nonsense: 1 })).rejects.toMatchObject({ status: 400 });
     await expect(ann.note.clone("n", { draftId: "s" })).rejects.toMatchObject({
       errors: { draftId: "does not exist" },
@@ -112,7 +112,7 @@ describe("a clone", () => {
 });
 
 describe("a softly deleted record", () => {
-  it("is deleted for good by the system only", async () => {
+  it("is permanently deleted by the system only", async () => {
     await system.account.create({ id: "gone", name: "Gone", password: "a password", token: "t" });
     await ann.account.remove("gone");
     await expect(system.account.delete("gone")).rejects.toMatchObject({ status: 404 });

@@ -17,7 +17,7 @@ import {
 import { createTestApp, recordingLogger } from "../../../src/testing/index.ts";
 import { request, startApp } from "../../support/http.ts";
 
-// What a handler is given, and what becomes of what it gives back.
+// A handler's arguments, and the response to its result.
 
 type Handler = (context: ActionContext) => unknown;
 let handle: Handler = () => undefined;
@@ -66,7 +66,7 @@ const post = (body?: unknown) => ann.request("POST", "/api/notes/run", body);
 const titles = async (): Promise<unknown[]> => (await app.api.driver.findMany("note")).map(({ title }) => title).sort();
 
 describe("the context", () => {
-  it("says who asks for what, where and how", async () => {
+  it("contains the caller, the action, the record and the request", async () => {
     let seen: Record<string, unknown> = {};
     handleRecord = (context) => {
       const { params, query, input, user, entity: of, record, root, search, contentType, rules } = context;
@@ -100,7 +100,7 @@ describe("the context", () => {
     expect(seen.slice(0, 3)).toEqual([null, undefined, undefined]);
   });
 
-  it("has the framework's own request, and a signal that aborts when the caller leaves", async () => {
+  it("has Keelson's own request, and a signal that aborts when the client disconnects", async () => {
     let raw: unknown;
     let isAborted: boolean | undefined;
     handle = ({ request: outer, signal }) => {
@@ -115,7 +115,7 @@ describe("the context", () => {
     expect(isAborted).toBe(false);
   });
 
-  it("finds services, at once or later, also when the functions are taken out of it", async () => {
+  it("finds services, at once or later, also when its functions are destructured", async () => {
     handle = async ({ resolve, resolveAsync }) => [
       resolve<{ tick(): string }>("clockwork").tick(),
       (await resolveAsync<{ tick(): string }>("clockwork")).tick(),
@@ -131,7 +131,7 @@ describe("the context", () => {
 });
 
 describe("the client of a context", () => {
-  it("obeys the caller's rules, as the driver does not", async () => {
+  it("obeys the caller's rules, unlike the driver", async () => {
     handle = async ({ client, driver: store }) => {
       await store.update("note", { id: "n1" }, { title: "By the driver" });
       return client("note").update("n1", { title: "By bob" } as never);
@@ -153,7 +153,7 @@ describe("the client of a context", () => {
 });
 
 describe("a transaction of a context", () => {
-  it("keeps everything, or nothing, of its driver, its client and the actions it calls", async () => {
+  it("commits its driver's, client's and actions' writes together, or not at all", async () => {
     handleRecord = ({ driver: store }) => store.create("note", { id: "n4", title: "Fourth", ...times });
     let fails = true;
     handle = ({ transaction, record, user }) =>
@@ -173,7 +173,7 @@ describe("a transaction of a context", () => {
     expect(await titles()).toEqual(["First", "Fourth", "Second", "Third"]);
   });
 
-  it("joins the one it is in", async () => {
+  it("joins the open transaction", async () => {
     handle = ({ transaction }) =>
       transaction(async (outer) => {
         await outer.transaction((inner) => inner.driver.create("note", { id: "n2", title: "Second", ...times }));
@@ -184,7 +184,7 @@ describe("a transaction of a context", () => {
   });
 });
 
-describe("what a handler throws", () => {
+describe("an error that a handler throws", () => {
   it.each([
     ["notFoundError", () => notFoundError("No such thing"), 404, "No such thing"],
     ["validationError", () => validationError({ title: "is dull" }), 400, "is dull"],
@@ -192,7 +192,7 @@ describe("what a handler throws", () => {
     ["forbiddenError", () => forbiddenError("Not you"), 403, "Not you"],
     ["conflictError", () => conflictError("Already so"), 409, "Already so"],
     ["internalError", () => internalError("Broken"), 500, "Broken"],
-  ])("by %s is the answer", async (_name, make, status, text) => {
+  ])("by %s becomes the response", async (_name, make, status, text) => {
     handle = () => {
       throw make();
     };
@@ -201,7 +201,7 @@ describe("what a handler throws", () => {
     expect(JSON.stringify(answer.body)).toContain(text);
   });
 
-  it("otherwise is a 500 that says nothing of it; in development the log does", async () => {
+  it("otherwise is a 500 without details, which the development log has", async () => {
     handle = () => {
       throw new TypeError("secret detail");
     };
@@ -212,7 +212,7 @@ describe("what a handler throws", () => {
   });
 });
 
-describe("what a handler gives back", () => {
+describe("the result of a handler", () => {
   it.each<[string, Handler, number, unknown]>([
     ["a value", () => ({ a: [1, { at: new Date(0) }] }), 200, { a: [1, { at: "1970-01-01T00:00:00.000Z" }] }],
     ["null", () => null, 200, null],
@@ -224,13 +224,13 @@ describe("what a handler gives back", () => {
     ["a Response", () => new Response("teapot", { status: 418 }), 418, "teapot"],
     ["bytes", () => new TextEncoder().encode("bytes"), 200, "bytes"],
     ["a stream", () => Readable.from(["one,", "two"]), 200, "one,two"],
-  ])("as %s is answered", async (_what, handler, status, body) => {
+  ])("as %s becomes the response", async (_what, handler, status, body) => {
     handle = handler;
     const answer = await post();
     expect([answer.status, answer.body]).toEqual([status, body]);
   });
 
-  it("as ctx.redirect sends the caller elsewhere", async () => {
+  it("as ctx.redirect redirects the caller", async () => {
     handle = ({ redirect }) => redirect("/somewhere?x=%C3%A9");
     const answer = await post();
     expect([answer.status, answer.headers.get("location"), answer.body]).toEqual([302, "/somewhere?x=%C3%A9", ""]);
@@ -240,13 +240,13 @@ describe("what a handler gives back", () => {
     expect((await post()).status).toBe(500);
   });
 
-  it("has the headers of every answer, and its own", async () => {
+  it("has the headers of every response, and its own", async () => {
     handle = () => new Response("x", { headers: { "x-own": "1" } });
     const { headers } = await post();
     expect([headers.get("x-own"), headers.get("x-content-type-options")]).toEqual(["1", "nosniff"]);
   });
 
-  it("cannot be written when it is circular", async () => {
+  it("cannot be written if it is circular", async () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
     handle = () => circle;

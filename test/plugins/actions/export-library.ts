@@ -26,7 +26,7 @@ export const member = entity("member", { name: string })
 
 const isPublished = defineRule("isPublished", () => ({ published: true }));
 
-/** A column of every kind, and every way to keep one from somebody. */
+/** A column of every kind, and every way to hide a column from a caller. */
 export const entry = entity("entry", {
   title: string,
   body: text.optional(),
@@ -48,7 +48,7 @@ export const entry = entity("entry", {
   .rules({ read: [isPublished, "owner", "admin"] })
   .actions({ export: exportAction });
 
-/** Records that are there for nobody. */
+/** Records that no caller may read. */
 const gone = createPlugin({
   id: "gone",
   version: "1.0.0",
@@ -76,7 +76,7 @@ export function exportApp(driver: Driver, logger = noopLogger) {
   });
 }
 
-/** The records of a CSV export as a strict reader takes them: cells without quotes and without text are null. */
+/** The records of a CSV export as a strict parser reads them: an empty cell without quotes is null. */
 export function readCsv(csv: string, of: AnyEntity): Row[] {
   const cast = (cell: string, { quoting, header }: { quoting: boolean; header: boolean }): unknown =>
     header || quoting || cell !== "" ? cell : null;

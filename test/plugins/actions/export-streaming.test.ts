@@ -23,7 +23,7 @@ const item = entity("item", { name: string, body: text.optional(), size: int.def
   .rules({ read: ["everyone"] })
   .actions({ export: exportAction() });
 
-/** A memory driver that notes how many records each list asks for, and may do something before it answers. */
+/** A memory driver that records each list's limit, and may run a callback before it returns. */
 function watchedDriver(before: (lists: readonly number[]) => unknown = () => {}) {
   const inner = memoryDriver();
   const lists: number[] = [];
@@ -71,7 +71,7 @@ describe("an export", () => {
     ["format=JSON", /no format "JSON"/],
     ["format=csv&format=json", /"format" is given more than once/],
     ["formt=csv", /Unknown parameter "formt".*"format"/],
-  ])("answers 400 to %s, before any record is read", async (query, message) => {
+  ])("responds with 400 to %s, before any record is read", async (query, message) => {
     const { app, lists } = await itemApp(3);
     const { status, body } = await app.as(null).request("GET", `${PATH}?${query}`);
     expect({ status, message: (body as Row).message }).toEqual({
@@ -81,7 +81,7 @@ describe("an export", () => {
     expect(lists).toEqual([]);
   });
 
-  it("answers 401 and 403, whatever the query says, before any record is read", async () => {
+  it("responds with 401 and 403, whatever the query, before any record is read", async () => {
     const { driver, lists } = watchedDriver();
     const secret = entity("secret", { name: string })
       .rules({ read: ["admin"] })
@@ -95,7 +95,7 @@ describe("an export", () => {
     expect(lists).toEqual([]);
   });
 
-  it("obeys rules of its own in place of the entity's, in every batch", async () => {
+  it("obeys its own rules in place of the entity's, in every batch", async () => {
     const big = defineRule("big", () => ({ size: { gte: 1_500 } }));
     const own = entity("item", { name: string, body: text.optional(), size: int.default(0) })
       .rules({ read: ["everyone"] })
@@ -114,7 +114,7 @@ describe("an export", () => {
   });
 
   it.each(["", "_sort=-name", "_sort=body,-size", "_sort=-body&select=size", "_sort=-id&format=json"])(
-    "has each record once and in order over many batches: %s",
+    "contains each record once and in order over many batches: %s",
     async (query) => {
       const { app, inner, lists } = await itemApp(0);
       // Ties, nulls and texts too long for a cursor.
@@ -140,12 +140,12 @@ describe("an export", () => {
     },
   );
 
-  it("reads no more than it is asked for, and nothing after it is given up", async () => {
+  it("reads no more than the client takes, and nothing after the client cancels", async () => {
     const { app, lists } = await itemApp(10_000);
     const response = await app.api.handle({ method: "GET", url: PATH, headers: {} });
     const body = response.body as AsyncIterable<string>;
     const pieces = body[Symbol.asyncIterator]();
-    expect(lists).toEqual([100]); // for the status
+    expect(lists).toEqual([100]); // the first batch, for the status
     expect(JSON.parse(`${(await pieces.next()).value}]`)).toHaveLength(100);
     expect(lists).toEqual([100]);
     await pieces.next();
@@ -181,7 +181,7 @@ describe("an export", () => {
     expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
   });
 
-  it("answers HEAD with the headers of GET, and writes nothing", async () => {
+  it("sends the headers of GET for HEAD, and no body", async () => {
     const { app, lists } = await itemApp(3);
     const head = await app.as(null).request("HEAD", `${PATH}?format=csv`);
     expect(head).toMatchObject({ status: 200, body: "" });
@@ -191,29 +191,34 @@ describe("an export", () => {
   });
 });
 
-describe("an export that fails on the way", () => {
+describe("an export that fails midway", () => {
   const fails = (lists: readonly number[]) => {
     if (lists.length === 3) throw new RangeError("told by the database");
   };
 
-  it.each(["json", "csv", "ndjson"])("ends the connection of a client that reads %s, and is logged", async (format) => {
-    const logger = recordingLogger();
-    const { app } = await itemApp(5_000, watchedDriver(fails), logger);
-    const running = await startApp(app.api);
-    onTestFinished(running.close);
-    const [response] = (await once(httpGet(`${running.url}${PATH}?format=${format}`), "response")) as [IncomingMessage];
-    const pieces: Buffer[] = [];
-    response.on("data", (piece: Buffer) => pieces.push(piece));
-    const [error] = (await once(response, "error")) as [NodeJS.ErrnoException];
-    expect({ status: response.statusCode, code: error.code }).toEqual({ status: 200, code: "ECONNRESET" });
-    expect(response.complete).toBe(false);
-    const written = Buffer.concat(pieces).toString();
-    expect(written).not.toBe("");
-    expect(written.trimEnd().endsWith("]")).toBe(false);
-    expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([
-      expect.stringMatching(/^error A response could not be sent .*RangeError/),
-    ]);
-  });
+  it.each(["json", "csv", "ndjson"])(
+    "closes the connection of a client that reads %s, and is logged",
+    async (format) => {
+      const logger = recordingLogger();
+      const { app } = await itemApp(5_000, watchedDriver(fails), logger);
+      const running = await startApp(app.api);
+      onTestFinished(running.close);
+      const [response] = (await once(httpGet(`${running.url}${PATH}?format=${format}`), "response")) as [
+        IncomingMessage,
+      ];
+      const pieces: Buffer[] = [];
+      response.on("data", (piece: Buffer) => pieces.push(piece));
+      const [error] = (await once(response, "error")) as [NodeJS.ErrnoException];
+      expect({ status: response.statusCode, code: error.code }).toEqual({ status: 200, code: "ECONNRESET" });
+      expect(response.complete).toBe(false);
+      const written = Buffer.concat(pieces).toString();
+      expect(written).not.toBe("");
+      expect(written.trimEnd().endsWith("]")).toBe(false);
+      expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([
+        expect.stringMatching(/^error A response could not be sent .*RangeError/),
+      ]);
+    },
+  );
 
   it("fails for a web-standard host too, and is logged", async () => {
     const logger = recordingLogger();
@@ -226,7 +231,7 @@ describe("an export that fails on the way", () => {
     ]);
   });
 
-  it("has a status of its own when it fails before the first byte", async () => {
+  it("has an error status if it fails before the first byte", async () => {
     let isArmed = false;
     const { app } = await itemApp(
       1,
@@ -236,7 +241,7 @@ describe("an export that fails on the way", () => {
     expect((await app.as(null).request("GET", PATH)).status).toBe(500);
   });
 
-  it("goes no further for a caller who may not read any more", async () => {
+  it("stops when the caller may no longer read", async () => {
     let isAllowed = true;
     const guarded = entity("item", { name: string, body: text.optional(), size: int.default(0) })
       .rules({ read: [defineRule("asLongAs", () => isAllowed)] })
@@ -256,7 +261,7 @@ describe("an export that fails on the way", () => {
   });
 });
 
-it("a client that goes away stops the queries of its export", async () => {
+it("a client that disconnects stops the queries of its export", async () => {
   const third = deferred<void>();
   const release = deferred<void>();
   const watched = watchedDriver(async (lists) => {
@@ -283,12 +288,12 @@ it("a client that goes away stops the queries of its export", async () => {
   response.destroy();
   await once(response, "close");
   release.resolve();
-  await closed.promise; // the scope of the request ends with the export
+  await closed.promise; // the request's scope ends with the export
   expect(watched.lists.length).toBeLessThan(6);
 });
 
-describe("an export in the process", () => {
-  it("gives all records as one array, as the caller may see them", async () => {
+describe("an in-process export", () => {
+  it("returns all records as one array, as the caller may see them", async () => {
     const { app, lists } = await itemApp(1_234);
     const client = app.api.as({ id: "ann" }).item;
     expectTypeOf(client.export).parameter(0).toMatchTypeOf<{ select?: readonly string[] | undefined } | undefined>();
@@ -306,7 +311,7 @@ describe("an export in the process", () => {
     ]);
   });
 
-  it("refuses what an export does not take", async () => {
+  it("refuses unknown options", async () => {
     const { app } = await itemApp(1);
     const client = app.api.as({ id: "ann" }).item;
     await expect(client.export({ format: "csv" } as never)).rejects.toThrow(

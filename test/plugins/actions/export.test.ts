@@ -64,7 +64,7 @@ describe.each(Object.entries(databases))("exports on %s", (_, open) => {
     ["ann", ["e1", "e2", "e3", "e5"], ["ann's memo", "+memo"], []],
     ["bob", ["e1", "e3", "e4", "e5"], ["bob's memo"], []],
     ["admin", ["e1", "e2", "e3", "e4", "e5"], [], ["admin's note", "-note"]],
-  ] as const)("hold for %s what the list holds, field by field", async (caller, expected, memos, notes) => {
+  ] as const)("contain for %s what the list contains, field by field", async (caller, expected, memos, notes) => {
     const { status, headers, body } = await get(caller, "format=json&_sort=id");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
@@ -79,7 +79,7 @@ describe.each(Object.entries(databases))("exports on %s", (_, open) => {
   });
 
   it.each(Object.keys(CALLERS) as (keyof typeof CALLERS)[])(
-    "have the same records for %s in every format, and nothing that is hidden",
+    "contain the same records for %s in every format, and nothing hidden",
     async (caller) => {
       const json = await get(caller, "");
       const ndjson = await get(caller, "format=ndjson");
@@ -94,7 +94,7 @@ describe.each(Object.entries(databases))("exports on %s", (_, open) => {
       const withheld = ["password", "token", "memo", "note"].filter((name) => !kept.includes(name));
       const columns = COLUMNS.filter((name) => !withheld.includes(name));
       expect((csv.body as string).split("\r\n")[0]).toBe(columns.join(","));
-      // A cell cannot tell a field that a record does not show from one that is empty.
+      // A cell does not distinguish a hidden field from an empty one.
       const withNulls = (json.body as Row[]).map((row) => ({
         ...Object.fromEntries(columns.map((name) => [name, null])),
         ...row,
@@ -123,19 +123,19 @@ describe.each(Object.entries(databases))("exports on %s", (_, open) => {
     );
   });
 
-  it("take the filters, orders and fields of the list", async () => {
+  it("accept the filters, sorts and fields of the list", async () => {
     expect(ids((await get("admin", "published=true&_sort=-title")).body)).toEqual(["e1", "e3", "e5"]);
     expect(ids((await get("admin", "_sort=views,title&_order=asc,desc")).body)).toEqual(["e1", "e3", "e2", "e4", "e5"]);
     expect(ids((await get("admin", "member.name=bob&q=sum")).body)).toEqual(["e3"]);
     expect((await get("ann", "id=e3&select=views,memo")).body).toEqual([{ id: "e3", views: 0 }]);
     expect((await get("ann", "id=e3&select=views,memo&format=csv")).body).toBe('id,views,memo\r\n"e3",0,\r\n');
-    // Sorted by what is not selected, and by what the caller's list may be sorted by.
+    // Sorted by a column that is not selected, in a way that the caller's list allows.
     expect((await get("admin", "_sort=-views,-id&select=rating&views=0&format=ndjson")).body).toBe(
       ["e5", "e4", "e3", "e2"].map((id) => `{"id":"${id}","rating":${id === "e4" ? "1e+21" : "null"}}\n`).join(""),
     );
   });
 
-  it("are whole when nothing matches", async () => {
+  it("are complete documents when nothing matches", async () => {
     expect((await get("bob", "title=none")).body).toEqual([]);
     expect((await get("bob", "title=none&format=ndjson")).body).toBe("");
     expect((await get("anonymous", "title=none&format=csv&select=title")).body).toBe("id,title\r\n");

@@ -33,7 +33,7 @@ const note = entity("note", {
   });
 
 describe("an import", () => {
-  /** What a hook does with each new note. */
+  /** Called by a hook with each new note. */
   let onCreate: (title: unknown, driver: Driver) => unknown = () => undefined;
   const watcher = createPlugin({
     id: "watcher",
@@ -68,13 +68,13 @@ describe("an import", () => {
     ["text", { kind: "text", text: "title\nAs text é" }, "As text é"],
     ["bytes", { kind: "bytes", bytes: new TextEncoder().encode("title\nAs bytes é") }, "As bytes é"],
     ["an array", { kind: "parsed", value: [{ title: "As array é" }, 5] }, "As array é"],
-  ])("takes a body that the host has read as %s", async (_, body, title) => {
+  ])("accepts a body that the host has parsed as %s", async (_, body, title) => {
     const type = body.kind === "parsed" ? "application/json" : "text/csv";
     expect((await send(body, type)).json.created).toBe(1);
     expect(await stored(title)).toHaveLength(1);
   });
 
-  it("refuses what the host has read as something else, and no body at all", async () => {
+  it("refuses a body that the host parsed as another type, and a missing body", async () => {
     expect((await send({ kind: "parsed", value: { title: "Xx" } }, "application/json")).status).toBe(400);
     expect((await send(undefined)).status).toBe(400);
     expect((await send(undefined, "")).status).toBe(415);
@@ -90,7 +90,7 @@ describe("an import", () => {
       "application/jsonl",
       '{"title":"Cut \\"é\\"\\r\\n💡","count":-1,"body":"a,b","extra":{"a":["]"]}}\n{"title":"Cut 2","count":2}',
     ],
-  ])("reads %s the same wherever its bytes are cut", async (type, body) => {
+  ])("reads %s the same, however its bytes are split", async (type, body) => {
     async function* bytes() {
       for (const byte of new TextEncoder().encode(body)) yield Uint8Array.of(byte);
     }
@@ -107,7 +107,7 @@ describe("an import", () => {
     for (const { id } of records) await api.asSystem().note.update(id, { title: `${type} ${id}` });
   });
 
-  it("reads a body that breaks off as broken, and keeps the rows before", async () => {
+  it("reports a truncated body as broken, and keeps the rows before", async () => {
     async function* broken() {
       yield new TextEncoder().encode([1, 2, 3, 4].map((row) => `{"title":"Off ${row}"}\n`).join(""));
       yield Uint8Array.of(0xc3);
@@ -117,7 +117,7 @@ describe("an import", () => {
     expect(await stored("Off")).toHaveLength(4);
   });
 
-  it("stops when the caller has gone, after the batch at hand", async () => {
+  it("stops after the current batch when the client disconnects", async () => {
     const gone = new AbortController();
     onCreate = (title) => (title === "Gone 2" ? gone.abort() : undefined);
     const body = "title\nGone 1\nGone 2\nGone 3\nGone 4\n";
@@ -125,7 +125,7 @@ describe("an import", () => {
     expect(await stored("Gone")).toHaveLength(3);
   });
 
-  it("ends with what is no fault of a row, and keeps the batches before", async () => {
+  it("ends at an error that no row caused, and keeps the batches before", async () => {
     onCreate = (title) => {
       if (title === "Fault 5") throw new RangeError("a mistake in a hook");
     };
@@ -134,7 +134,7 @@ describe("an import", () => {
     expect(await stored("Fault")).toHaveLength(3);
   });
 
-  it("stores and checks what hooks make of the same kind, too", async () => {
+  it("stores and validates changes by hooks to values of the same kind", async () => {
     onCreate = (title) => (String(title).startsWith("Hook") ? `By ${title}` : undefined);
     const body = "title\nHook 1\nHook 2\nBy Hook 1\nHook 3";
     const { json } = await send({ kind: "text", text: body });
@@ -142,7 +142,7 @@ describe("an import", () => {
     expect((await stored("By Hook")).map(({ title }) => title)).toEqual(["By Hook 1", "By Hook 2", "By Hook 3"]);
   });
 
-  it("shows hooks the records of rows before, whatever they ask the driver", async () => {
+  it("shows hooks the records of earlier rows, whatever they ask the driver", async () => {
     const sees: Record<string, (driver: Driver, where: Where) => Promise<unknown>> = {
       findOne: async (driver, where) => Number((await driver.findOne(note, where)) !== null),
       findMany: async (driver, where) => (await driver.findMany(note, { where })).length,
@@ -175,14 +175,14 @@ describe("an import", () => {
     onCreate = () => undefined;
   });
 
-  it("obeys rules of its own in place of the entity's", async () => {
+  it("obeys its own rules in place of the entity's", async () => {
     const body: KernelBody = { kind: "text", text: "title\nOwn rule" };
     expect((await send(body, "text/csv", "mine")).status).toBe(401);
     const headers = { "content-type": "text/csv", "x-admin": "1" };
     expect((await send(body, "text/csv", "mine", { headers })).json.created).toBe(1);
   });
 
-  it("finds records by nothing that the caller neither reads nor writes", async () => {
+  it("does not match records by fields that the caller can neither read nor write", async () => {
     const body: KernelBody = { kind: "text", text: "title,hidden\nBy hidden,x" };
     expect((await send(body, "text/csv", "by-hidden")).status).toBe(403);
     const headers = { "content-type": "text/csv", "x-admin": "1" };
@@ -202,7 +202,7 @@ describe("empty lines of a CSV file", () => {
     .rules({ read: ["everyone"], create: ["everyone"] })
     .actions({ import: importAction });
 
-  it("are skipped, also where the header has a single column", async () => {
+  it("are skipped, also if the header has a single column", async () => {
     const api = keelson({ entities: [word], driver: memoryDriver(), logger: noopLogger });
     onTestFinished(() => api.close());
     const send = async (body: string) => {

@@ -9,7 +9,7 @@ import { amount } from "../../support/suite.ts";
 import { category, product, productsDriver } from "./import-products.ts";
 
 const ROWS = amount(5_000, 50_000);
-/** How many rows there are when the process is killed. */
+/** Number of rows stored when the process is killed. */
 const KILLED_AT = amount(1_500, 5_000);
 const BATCH = 500;
 const MEGABYTE = 1_048_576;
@@ -36,7 +36,7 @@ const databases = {
   },
 };
 
-/** What a server says of itself. */
+/** A server's report about itself. */
 interface Told {
   readonly url?: string;
   readonly isAnswer?: true;
@@ -46,7 +46,7 @@ interface Told {
 
 async function startServer(kind: string, target: string) {
   const file = await childProgram(new URL("import-server.child.ts", import.meta.url));
-  // Garbage is collected as it is where memory is scarce; otherwise the process would take what it can get.
+  // Limits the heap, so that garbage is collected; otherwise the process would use all available memory.
   const child = fork(file, [kind, target], { execArgv: ["--max-old-space-size=192"] });
   running.add(child);
   const hears = (isIt: (told: Told) => boolean): Promise<Told> =>
@@ -75,10 +75,10 @@ async function startServer(kind: string, target: string) {
 
 const isBad = (row: number): boolean => row % 100 === 0;
 
-/** An id is no caller's to set and left out; together they are 75 MB that nobody may hold. */
+/** Callers cannot set the id, so it is ignored; the ids add up to 75 MB that must not stay in memory. */
 const PADDING = "x".repeat(75_000_000 / ROWS);
 
-/** Each kind of bad row in turn: a number that is none, a reference to nothing, a value taken by the row before. */
+/** Each kind of bad row in turn: an invalid number, a reference to a missing record, a value taken by the row before. */
 function lineOf(row: number, padding: string): string {
   const flaw = isBad(row) ? (row / 100) % 3 : undefined;
   const sku = `sku-${flaw === 2 ? row - 1 : row}`;
@@ -92,7 +92,7 @@ async function* csv(padding: string): AsyncGenerator<string> {
 }
 
 describe.each(Object.entries(databases))("an import of many rows on %s", { timeout: 180_000 }, (kind, open) => {
-  it("counts right, and needs no more memory for more rows", async () => {
+  it("counts correctly, and needs no more memory for more rows", async () => {
     const { target, remove } = await open();
     const server = await startServer(kind, target);
     const early = server.hears(({ stored }) => stored >= ROWS / 5);
@@ -112,7 +112,7 @@ describe.each(Object.entries(databases))("an import of many rows on %s", { timeo
     await remove();
   });
 
-  it("leaves whole batches when it is killed", async () => {
+  it("leaves only complete batches when it is killed", async () => {
     const { target, remove } = await open();
     const server = await startServer(kind, target);
     const answer = server.import(csv("x")).then(

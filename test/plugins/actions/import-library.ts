@@ -36,7 +36,7 @@ const everyone = { read: ["everyone"] };
 
 const user = entity("user", { name: string }).ownedBy("id").rules(everyone);
 
-/** Shelves in the cellar are for admins alone. */
+/** Shelves in the cellar are for admins only. */
 const shelf = entity("shelf", { name: string, cellar: bool.default(false) }).rules({
   read: [defineRule("upstairs", () => ({ cellar: false })), "admin"],
 });
@@ -72,7 +72,7 @@ const book = entity("book", {
     ),
   });
 
-/** Its rules look at the record, and its secrets are stored as ciphertext and hash. */
+/** Its rules read the record, and its secrets are stored as ciphertext and hash. */
 const account = entity("account", {
   email: string.trim().lower().unique().encrypted({ searchable: true }),
   pin: string.password({ cost: 1 }),
@@ -89,7 +89,7 @@ export interface Library {
   readonly api: ReturnType<typeof open>["api"];
   readonly app: RunningApp;
   readonly statements: string[];
-  /** Operations whose end was announced, by name of the entity and kind. */
+  /** Announced operations, by entity name and kind. */
   readonly committed: string[];
   send(path: string, body: BodyInit | null, init?: SendInit): Promise<Answer>;
   close(): Promise<void>;
@@ -106,7 +106,7 @@ export interface SendInit {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: what a server answers has no type before a test has looked at it
+  // biome-ignore lint/suspicious/noExplicitAny: a response has no type before a test has checked it
   readonly json: any;
 }
 
@@ -147,7 +147,7 @@ function open(driver: Driver, committed: string[]) {
   return { api, statements: recording.statements };
 }
 
-/** A library that listens, with three people, two shelves and two tags. */
+/** A running library with three people, two shelves and two tags. */
 export async function openLibrary(driver: Driver): Promise<Library> {
   const committed: string[] = [];
   const { api, statements } = open(driver, committed);
@@ -177,7 +177,7 @@ export async function openLibrary(driver: Driver): Promise<Library> {
   };
 }
 
-/** Lines as a text. */
+/** Joins lines into a text. */
 export function lines(...all: readonly string[]): string {
   return all.map((line) => `${line}\r\n`).join("");
 }

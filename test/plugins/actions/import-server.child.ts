@@ -1,5 +1,5 @@
-// A server of its own process: `import-server.ts <sqlite or postgres> <file or url>`. It says where it listens, how far an
-// import is, and the most memory it has had, in bytes.
+// A server in a separate process: `import-server.ts <sqlite or postgres> <file or url>`. It reports its address, the progress
+// of an import, and its peak memory in bytes.
 import { serve } from "../../../src/adapters/node/index.ts";
 import { createPlugin, keelson, noopLogger } from "../../../src/index.ts";
 import { category, product, productsDriver } from "./import-products.ts";

@@ -62,16 +62,16 @@ async function imported(path: string, caller: string, code: string): Promise<unk
   return (await api.fetch(request)).json();
 }
 
-describe("an import that changes the records with its values", () => {
+describe("an import whose values decide which records the caller may change", () => {
   it.each(["tickets", "orders", "people", "members"])(
-    "tells nothing of values that %s hide and do not take",
+    "reveals nothing of values that %s hide and refuse",
     async (path) => {
       const free = await imported(path, "eve", "free");
       expect(await imported(path, "eve", "taken")).toEqual(free);
     },
   );
 
-  it("finds records by values that they show the caller", async () => {
+  it("matches records by values that the rules show the caller", async () => {
     for (const path of ["people", "members"]) {
       expect(await imported(path, "ann", "taken")).toMatchObject({ created: 0, updated: 1 });
       expect(await imported(path, "ann", "free")).toMatchObject({ created: 1, updated: 0 });
@@ -97,7 +97,7 @@ describe("an import for a caller who may neither create, read nor change a recor
   it.each<[string, object]>([
     ["a row that lacks a field", {}],
     ["a complete row", { note: "m" }],
-  ])("tells nothing of the values that are taken, for %s", async (_, rest) => {
+  ])("does not reveal which values are taken, for %s", async (_, rest) => {
     for (const query of ["", "?dryRun=true"]) {
       const send = async (code: string): Promise<unknown> => {
         const row = { code, shopId: "s", ...rest };

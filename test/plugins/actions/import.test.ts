@@ -22,7 +22,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
     (await library.api.asSystem().book.list({ where: { title: { starts: prefix } }, sort: ["id"], limit: 1000 })).data;
   const titles = async (prefix: string) => (await titled(prefix)).map(({ title }) => title);
 
-  describe("what it reads", () => {
+  describe("reads", () => {
     const given = {
       title: 'Fmt, "quoted"\nand two lines é',
       edition: 2,
@@ -35,7 +35,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       shelfId: "hall",
     };
 
-    it("makes the same records of CSV, a JSON array and lines of JSON", async () => {
+    it("CSV, a JSON array and lines of JSON as the same records", async () => {
       const of = (edition: number) => ({ ...given, edition });
       const csv = lines(
         "title,edition,price,published,inStock,binding,blurb,extra,shelfId,isbn",
@@ -58,7 +58,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(records[0]).toMatchObject({ price: 9.5, blurb: "=1+1", extra: given.extra, ownerId: "ann", isbn: null });
     });
 
-    it("takes an array, and whatever else gives records, in the process", async () => {
+    it("an array, or any iterable of records, in the process", async () => {
       const { book } = library.api.as({ id: "ann" });
       expect(await book.import([{ title: "Process 1" }, { title: "P" }])).toEqual({
         created: 1,
@@ -75,7 +75,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
         await expect(book.import(given)).rejects.toMatchObject({ status: 400, message });
     });
 
-    it("reads cells by the kind of the field, and an empty one as none", async () => {
+    it("cells by the kind of the field, and an empty cell as null", async () => {
       const body = lines(
         "title,edition,price,rank,inStock,published,extra",
         "Cells 1,,,,,,",
@@ -95,7 +95,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(third?.published).toEqual(new Date("2024-05-31T10:00:00Z"));
     });
 
-    it("takes away what an export puts before formulas, and nothing else", async () => {
+    it("cells without the formula prefix of an export", async () => {
       const cells = ["'=x", "''-x", "'@x", "'x", "'", "-x", "'+", "'\tx", "'＝x"];
       await send("/import", lines("title,blurb", ...cells.map((cell, i) => `Quote ${i},${cell}`)));
       expect((await titled("Quote")).map(({ blurb }) => blurb)).toEqual([
@@ -111,7 +111,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       ]);
     });
 
-    it("takes a quoted empty cell for an empty text where there may be one, and any other empty cell for none", async () => {
+    it("an empty quoted cell as an empty text if the field allows it, else as null", async () => {
       const body = lines(
         "title,isbn,blurb,price,binding,shelfId",
         'Quoted 1,"","","","",""',
@@ -138,7 +138,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       ]);
     });
 
-    it("writes links from JSON and from cells that hold JSON", async () => {
+    it("links from JSON and from cells that contain JSON", async () => {
       await send("/import", JSON.stringify([{ title: "Links 1", tagsIds: ["old"] }]), { type: JSON_TYPE });
       const body = lines(
         "title,tagsIds",
@@ -160,7 +160,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(data.map(({ tags }) => tags.map(({ id }) => id).sort())).toEqual([["old"], ["new", "old"], []]);
     });
 
-    it("takes what an export gives, in every format", async () => {
+    it("the output of an export, in every format", async () => {
       await send(
         "/import",
         lines("title,edition,blurb,price", "Trip 1,7,'=sum(),-5", '"Trip ""2""",8,,', "Trip 3,,-,0"),
@@ -185,8 +185,8 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
     });
   });
 
-  describe("what it refuses", () => {
-    it("asks who calls before it reads the body", async () => {
+  describe("refuses", () => {
+    it("refuses a caller before it reads the body", async () => {
       for (const [as, status] of [
         [null, 401],
         ["ann", 400],
@@ -203,12 +203,12 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       ["title,emailBidx", '"emailBidx" in the header is not a field.'],
       ["shelf", '"shelf" in the header is not a field.'],
       ["\r\n", "The body has no header; its first line must name the fields"],
-    ])("a header that cannot be meant: %j", async (body, message) => {
+    ])("an ambiguous header: %j", async (body, message) => {
       const { status, json } = await send("/import", body);
       expect([status, json.message.startsWith(message), json.message]).toEqual([400, true, json.message]);
     });
 
-    it("a header full of nonsense, and reports twenty of its columns", async () => {
+    it("a header of unknown columns, twenty of which it reports", async () => {
       for (const [name, message] of [
         ["x", /is not a field/g],
         ["title", /is in the header twice/g],
@@ -218,7 +218,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       }
     });
 
-    it("a header without what tells records apart", async () => {
+    it("a header without the columns that identify records", async () => {
       const { status, json } = await send("/upsert", lines("title", "Ab"));
       expect([status, json.message]).toEqual([400, 'The header has no "isbn", which tells records apart']);
     });
@@ -285,7 +285,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
         `{"title":"Broken 1"}\n{"title":"Broken 2"}\n{"title":"Broken 3"}\n{"title":"Broken 4"}\n{}\n${" ".repeat(2_100)}`,
         /larger than 2000 bytes/,
       ],
-    ])("a %s body that breaks, after the rows before: %#", async (type, body, reason) => {
+    ])("the rest of a malformed %s body, after the rows before: %#", async (type, body, reason) => {
       const { book } = library.api.asSystem();
       for (const { id } of await titled("Broken")) await book.delete(id);
       const { status, json } = await send("/import", body, { type });
@@ -300,13 +300,13 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
     it.each([
       ["text/csv", 'title\r\nWaits 1\r\nWaits 2\r\nWaits 3\r\n"Waits'],
       [JSON_TYPE, '[{"title":"Waits 1"},{"title":"Waits 2"},{"title":"Waits 3"},{]'],
-    ])("nothing of a %s body that breaks in a dry run", async (type, body) => {
+    ])("no row of a malformed %s body in a dry run", async (type, body) => {
       const { status, json } = await send("/check", body, { type });
       expect([status, json.details]).toEqual([400, { row: 4, created: 3, updated: 0, failed: 0 }]);
       expect(await titles("Waits")).toEqual([]);
     });
 
-    it.each(["{}", "5", "", "  ", "nul", '{"title":"Not an array"}'])("JSON that is no array: %j", async (body) => {
+    it.each(["{}", "5", "", "  ", "nul", '{"title":"Not an array"}'])("JSON that is not an array: %j", async (body) => {
       expect((await send("/import", body, { type: JSON_TYPE })).status).toBe(400);
     });
 
@@ -330,7 +330,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect((await send("/import", "title", { headers: { "content-encoding": "identity" } })).status).toBe(200);
     });
 
-    it("bodies beyond the limit, whether or not they say so, and tells how far it came", async () => {
+    it("bodies beyond the limit, announced or not, and reports its progress", async () => {
       const body = lines("title,blurb", ...Array.from({ length: 300 }, (_, i) => `Huge ${i},${"x".repeat(1_000)}`));
       expect((await send("/import", body)).status).toBe(413);
       expect(await titles("Huge")).toEqual([]);
@@ -345,7 +345,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(await titles("Query")).toEqual([]);
     });
 
-    it("to run within a transaction, which could not go on after a conflict", async () => {
+    it("to run within a transaction, which could not continue after a conflict", async () => {
       const { status, json } = await send("/within", null);
       expect([status, json.message]).toEqual([500, "An import has transactions of its own; run it outside of one"]);
       expect(await titles("Within")).toEqual([]);
@@ -353,7 +353,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
   });
 
   describe("rows", () => {
-    it("that are refused are told, and the others are stored", async () => {
+    it("that are refused are reported, and the others are stored", async () => {
       const body = JSON.stringify([
         { title: "Rows 1" },
         5,
@@ -379,7 +379,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(await titles("Rows")).toEqual(["Rows 1", "Rows 3"]);
     });
 
-    it("that are no JSON are refused where each is a line of its own, and the others are stored", async () => {
+    it("that are invalid JSON are refused if each is its own line; the others are stored", async () => {
       const body = '{"title":"Line 1"}\n{"title":\n{"title":"Line 3"}\n[\n{"title":"Line 5"}';
       const { status, json } = await send("/import", body, { type: NDJSON });
       const errors = { _: "is not valid JSON" };
@@ -408,7 +408,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       });
     });
 
-    it("that are nested too deep are refused", async () => {
+    it("that are nested too deeply are refused", async () => {
       const deep = `{"title":"Deep 1","extra":${"[".repeat(20)}${"]".repeat(20)}}`;
       const { json } = await send("/import", `[${deep},{"title":"Deep 2"}]`, { type: JSON_TYPE });
       expect(json).toEqual({
@@ -418,7 +418,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       });
     });
 
-    it("belong to the caller, and leave out what the caller may not write", async () => {
+    it("belong to the caller, and omit fields that the caller may not write", async () => {
       const body = JSON.stringify([
         { title: "Mine 1", rank: 3 },
         { title: "Mine 2", id: "mine", ownerId: "ann" },
@@ -436,7 +436,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect((await titled("Rank"))[0]?.rank).toBe(5);
     });
 
-    it("refer to records that are there for the caller", async () => {
+    it("may refer only to records that the caller may read", async () => {
       const body = lines("title,shelfId", "Ref 1,hall", "Ref 2,cellar", "Ref 3,nowhere", "Ref 4,hall");
       const { json } = await send("/import", body);
       const missing = { shelfId: "does not exist" };
@@ -451,7 +451,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect((await send("/import", lines("title,shelfId", "Ref 5,cellar"), { as: "adm" })).json.created).toBe(1);
     });
 
-    it("of the system refer to records that are there, though it is not checked before", async () => {
+    it("of the system may refer only to existing records, without a check beforehand", async () => {
       const { book } = library.api.asSystem();
       const row = (title: string, shelfId: string) => ({ title, shelfId, ownerId: "ann" });
       const result = await book.import([row("Sys 1", "hall"), row("Sys 2", "nowhere"), row("Sys 3", "cellar")]);
@@ -467,7 +467,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(await book.import([row("Id 4", "three")])).toMatchObject({ failed: [{ row: 1 }] });
     });
 
-    it("are reported up to a thousand, and counted beyond", async () => {
+    it("are reported up to a thousand, and only counted beyond", async () => {
       const rows = (count: number) => lines("title,edition", ...Array<string>(count).fill("x,1"));
       const { json } = await send("/upsert-pair", rows(1_002));
       expect([json.created, json.failed.length, json.failedCount]).toEqual([0, 1_000, 1_002]);
@@ -475,14 +475,14 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect((await send("/upsert-pair", rows(1_000))).json).not.toHaveProperty("failedCount");
     });
 
-    it("are there in the order of the file", async () => {
+    it("are reported and stored in the order of the file", async () => {
       const all = Array.from({ length: 30 }, (_, i) => `Order ${i},${i % 3 === 0 ? "hall" : ""}`);
       await send("/import", lines("title,shelfId", ...all));
       expect(await titles("Order")).toEqual(Array.from({ length: 30 }, (_, i) => `Order ${i}`));
     });
   });
 
-  describe("values that only one record can have", () => {
+  describe("unique values", () => {
     const taken = (row: number, ...fields: string[]) => ({
       row,
       errors: Object.fromEntries(fields.map((field) => [field, "is already taken"])),
@@ -517,7 +517,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(await titles("Uni")).toEqual(["Uni 0", "Uni 1", "Uni 4", "Uni 5", "Uni 6", "Uni 7"]);
     });
 
-    it("are refused as a create refuses them: after everything else, and naming what was sent", async () => {
+    it("are refused as by a create: after all other errors, naming the submitted field", async () => {
       const rows = [{ title: "Uni 0", isbn: "u0", price: "x" }, { title: "Other", isbn: "u0" }, { title: "Uni 0" }];
       const { json } = await send("/import", JSON.stringify(rows), { type: JSON_TYPE });
       const alone = [];
@@ -528,7 +528,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(json.failed.map(({ errors }: { errors: unknown }) => errors)).toEqual(alone);
     });
 
-    it("are stored once when several imports have them at the same time", async () => {
+    it("are stored once when several imports contain them at the same time", async () => {
       const body = lines("title,isbn", ...Array.from({ length: 40 }, (_, i) => `Race ${i},RACE${i}`));
       const answers = await Promise.all(Array.from({ length: 4 }, () => send("/import", body)));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -540,7 +540,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
   });
 
   describe("with upsertBy", () => {
-    it("changes records that have the value, and makes the others", async () => {
+    it("updates records that have the value, and creates the others", async () => {
       await send("/import", lines("title,isbn,price,blurb", "Ups 1,UP1,1,keep", "Ups 2,UP2,2,keep"));
       const before = await titled("Ups");
       const body = lines(
@@ -569,7 +569,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(after.slice(0, 2).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
     });
 
-    it("finds records by several fields together, in whatever order they are named", async () => {
+    it("matches records by several fields together, in any order", async () => {
       await send("/import", lines("title,edition,price", "Pair,1,1", "Pair,2,2"));
       const { json } = await send("/upsert-pair", lines("edition,title,price", "2, Pair ,20", "3,Pair,3"));
       expect(json).toEqual({ created: 1, updated: 1, failed: [] });
@@ -580,7 +580,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       ]);
     });
 
-    it("treats a record that the caller may not change as a create does", async () => {
+    it("treats a record that the caller may not update as a create does", async () => {
       await send("/import", lines("title,isbn", "Theirs,TH1"), { as: "bob" });
       const rows = [{ title: "Taken over", isbn: "TH1" }, { isbn: "TH1" }, { title: "T", isbn: "TH1" }];
       const { json } = await send("/upsert", JSON.stringify(rows), { type: JSON_TYPE });
@@ -592,7 +592,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect((await send("/upsert", lines("title,isbn", "Theirs now,TH1"), { as: "adm" })).json.updated).toBe(1);
     });
 
-    it("refuses a change to values of another record, and goes on", async () => {
+    it("refuses a change to another record's unique values, and continues", async () => {
       await send("/import", lines("title,isbn", "Swap 1,SW1", "Swap 2,SW2"));
       const { json } = await send(
         "/upsert",
@@ -616,7 +616,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(json).toEqual({ created: 0, updated: 1, failed: [] });
     });
 
-    it("finds encrypted values, and stores hashes and ciphertext", async () => {
+    it("matches encrypted values, and stores hashes and ciphertext", async () => {
       const body = lines(
         "email,pin,ceiling",
         "A@x.test,long enough,5",
@@ -640,7 +640,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
   });
 
   describe("a dry run", () => {
-    it("answers as the import does, and stores and announces nothing", async () => {
+    it("responds like the import, and stores and announces nothing", async () => {
       await send("/import", lines("title,isbn", "Dry 0,DRY0"));
       const body = lines("title,isbn", "Dry 1,D1", "Dry 2,D1", "D,", "Dry 3,DRY0", "Dry 4,D4", "Dry 5,D4", "Dry 1,");
       const before = library.committed.length;
@@ -657,7 +657,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(await titles("Dry")).toEqual(["Dry 0", "Dry 1", "Dry 4"]);
     });
 
-    it("knows the records that it would have made, in later batches too", async () => {
+    it("takes into account records that earlier batches would have created", async () => {
       const rows = Array.from({ length: 12 }, (_, i) => `Dup ${i},DU${i % 3}`);
       const dry = await send("/upsert?dryRun=true", lines("title,isbn", ...rows));
       expect(dry.json).toEqual({ created: 3, updated: 9, failed: [] });
@@ -667,7 +667,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
   });
 
   describe("its statements", () => {
-    it("store a batch of new records in one, and look their references up once", async () => {
+    it("store a batch of new records at once, and look up their references once", async () => {
       const rows = Array.from({ length: 8 }, (_, i) => `Stmt ${i},ST${i},hall`);
       library.statements.length = 0;
       library.committed.length = 0;
@@ -677,7 +677,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(library.committed.filter((name) => name === "book create")).toHaveLength(8);
     });
 
-    it("store rows before whatever could notice that they are missing", async () => {
+    it("store rows before any code could notice that they are missing", async () => {
       const body = JSON.stringify([{ title: "See 1" }, { title: "See 2", tagsIds: ["old"] }, { title: "See 3" }]);
       expect((await send("/import", body, { type: JSON_TYPE })).json.created).toBe(3);
       const { data } = await library.api

@@ -40,7 +40,7 @@ const task = entity("task", {
 });
 
 describe("the plugin by itself", () => {
-  it("declares a route per action, and a policy that hides what is softly deleted", async () => {
+  it("declares a route per action, and a policy that hides softly deleted records", async () => {
     const all = task.actions({
       softDelete: softDeleteAction,
       restore: restoreAction,
@@ -94,7 +94,7 @@ describe("the plugin by itself", () => {
     await kernel.close();
   });
 
-  it("changes records through operations, and gives what its own handlers give", async () => {
+  it("changes records through operations, and returns its handlers' results", async () => {
     const acted = task.actions({
       toggle: toggleAction("done"),
       exists: existsAction,
@@ -113,7 +113,7 @@ describe("the plugin by itself", () => {
     await kernel.close();
   });
 
-  it("has its rules and fields compiled by the services of other plugins", async () => {
+  it("compiles its rules and fields with the services of other plugins", async () => {
     compiledRules.length = 0;
     const acted = task.actions({
       ask: action()

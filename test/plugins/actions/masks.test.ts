@@ -22,7 +22,7 @@ import {
 } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 
-// What fields keep from callers they keep in actions, too: on the way in, on the way out, and when records are copied.
+// Actions hide the same fields from callers as other routes: in input, in output, and when records are copied.
 
 const everybody = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] } as const;
 type Handler = (context: ActionContext) => unknown;
@@ -120,7 +120,7 @@ describe("records in the result of a handler", () => {
     }
     const inProcess = await app.api.as({ id: "bob" }).member.one("ann");
     expect(secretsIn(inProcess)).toEqual([]);
-    // The same for those who may see more: no more than that.
+    // The same for callers with more rights: they see their fields and no more.
     expect(
       secretsIn((await ann.request("POST", "/api/members/ann/one")).body).filter((name) => name !== "D-2"),
     ).toEqual([]);
@@ -129,7 +129,7 @@ describe("records in the result of a handler", () => {
     ).toEqual([]);
   });
 
-  it("have for the handler what it takes to work with, and ciphertext for no caller", async () => {
+  it("contain all plain values for the handler, and no ciphertext for any caller", async () => {
     await seed();
     handle = async ({ record, unsafeDriver }) => {
       const raw = await unsafeDriver.findOne("member", { id: "ann" });
@@ -148,7 +148,7 @@ describe("records in the result of a handler", () => {
     });
   });
 
-  it("show no caller more of themselves because an output declares their fields", async () => {
+  it("show a caller no more because an output declares their fields", async () => {
     await seed();
     handle = ({ record }) => record;
     const of = async (caller: typeof bob) => (await caller.request("POST", "/api/members/ann/shown")).body;
@@ -157,14 +157,14 @@ describe("records in the result of a handler", () => {
     handle = ({ record, json }) => json(record);
     expect(secretsIn(await of(bob))).toEqual([]);
     expect(secretsIn(await app.api.as({ id: "bob" }).member.shown("ann"))).toEqual([]);
-    // What a handler takes out of a record itself is its own to answer for.
+    // Plain values that a handler takes out of a record are the handler's responsibility.
     handle = async ({ driver }) => ({ who: "ann", salary: (await driver.findOne("member", { id: "ann" }))?.salary });
     expect((await bob.request("POST", "/api/members/asked")).body).toEqual({ who: "ann", salary: "S-1" });
   });
 });
 
-describe("what a caller may not write", () => {
-  it("no action writes for them: 403, and nothing has changed", async () => {
+describe("a field that the caller may not write", () => {
+  it("is not written by any action: 403, and nothing has changed", async () => {
     await seed();
     const before = await app.api.driver.findMany("member");
     expect((await bob.request("POST", "/api/members/ann/toggle-vip")).status).toBe(403);
@@ -175,7 +175,7 @@ describe("what a caller may not write", () => {
     expect((await admin.request("DELETE", "/api/members/ann/soft")).status).toBe(200);
   });
 
-  it("is left out of bulk updates and named, and a record nothing is left for does not count", async () => {
+  it("is left out of bulk updates; records without other changes are not counted", async () => {
     await seed();
     const send = (data: object) => bob.request("PUT", "/api/members/bulk", { ids: ["ann"], data });
     const some = await send({ name: "Anna", level: "top" });
@@ -185,7 +185,7 @@ describe("what a caller may not write", () => {
     expect(await app.api.driver.findOne("member", { id: "ann" })).toMatchObject({ name: "Anna", level: "high" });
   });
 
-  it("bulk updates set no passwords", async () => {
+  it("cannot be a password in bulk updates", async () => {
     await seed();
     const { status, body } = await admin.request("PUT", "/api/members/bulk", {
       ids: ["ann"],
@@ -198,8 +198,8 @@ describe("what a caller may not write", () => {
   });
 });
 
-describe("what a caller may not read", () => {
-  it("no toggle tells: 403, and nothing has changed", async () => {
+describe("a field that the caller may not read", () => {
+  it("is not returned by a toggle: 403, and nothing has changed", async () => {
     await seed();
     const before = await app.api.driver.findMany("member");
     for (const path of ["toggle-watched", "toggle-muted"])
@@ -212,7 +212,7 @@ describe("what a caller may not read", () => {
     expect(await app.api.asSystem().member.mute("ann")).toEqual({ muted: false });
   });
 
-  it("no toggle tells of a record that its caller may change and not read", async () => {
+  it("is not returned by a toggle of a record that the caller may update but not read", async () => {
     const letter = entity("letter", { open: bool.default(false), addressee: string })
       .rules({ read: [defineRule("addressed", ({ user }) => ({ addressee: String(user?.id) }))], update: ["everyone"] })
       .actions({ toggle: toggleAction("open") });
@@ -231,7 +231,7 @@ describe("what a caller may not read", () => {
     await post.close();
   });
 
-  it("a toggle of a field that is not the caller's is refused before the record is validated", async () => {
+  it("cannot be toggled if the caller may not write it, before any validation", async () => {
     const ticket = entity("ticket", { rank: int, done: bool.default(false).writable("owner") })
       .ownedBy("id")
       .validate(({ rank = 0 }) => rank > 0, "is too small")
@@ -245,7 +245,7 @@ describe("what a caller may not read", () => {
     await post.close();
   });
 
-  it("no toggle inverts where no caller may read it", () => {
+  it("cannot be toggled if no caller may read it", () => {
     const built = entity("odd", { seen: bool.omit().default(false) }).actions({ toggle: toggleAction("seen") });
     expect(() => keelson({ entities: [built], logger: noopLogger })).toThrow(
       'action "toggle" of odd: needs a bool field "seen", and that one is hidden from all callers',
@@ -287,7 +287,7 @@ describe("a copy", () => {
     return copies;
   };
 
-  it("has what the caller may read and write, and no password", async () => {
+  it("contains what the caller may read and write, and no password", async () => {
     const copies = await make();
     const copyBy = async (user: { id: string; role?: string } | null) => {
       const { status, body } = await copies.as(user).request("POST", "/api/plains/p1/clone");
@@ -301,7 +301,7 @@ describe("a copy", () => {
     await copies.close();
   });
 
-  it("is encrypted anew, and is one caller's secret", async () => {
+  it("is encrypted anew, and its secret belongs to one caller", async () => {
     const copies = await make();
     const { body } = await copies.as(null).request("POST", "/api/plains/p1/clone");
     expect(body).toMatchObject({ ssn: "N-3" });
@@ -313,7 +313,7 @@ describe("a copy", () => {
     await copies.close();
   });
 
-  it("that lacks what the caller may not read is refused when it is needed", async () => {
+  it("is refused if it needs a field that the caller may not read", async () => {
     await seed();
     const { status, body } = await admin.request("POST", "/api/members/ann/clone");
     expect([status, (body as { errors: object }).errors]).toEqual([

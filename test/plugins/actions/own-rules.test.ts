@@ -16,16 +16,16 @@ import {
 } from "../../../src/index.ts";
 import { createTestApp, recordingLogger } from "../../../src/testing/index.ts";
 
-// Rules that an action has itself, in place of those of its entity. What actions inherit is the subject of
+// An action's own rules, which replace those of its entity. Inherited rules are the subject of
 // test/security/action-matrix.test.ts.
 
 const trusted = defineRule("own rules: trusted", ({ user }) => user?.trusted === true);
 const mine = defineRule("own rules: mine", ({ user, record }) => user !== null && record?.ownerId === user.id);
 const drafts = defineRule("own rules: drafts", () => ({ title: "draft" }));
-// The same name twice: whoever is given the rule itself means that one.
+// The same name twice: a rule given as an object means that object.
 const twinA = defineRule("own rules: twin", () => true);
 const twinB = defineRule("own rules: twin", () => false);
-/** A rule for all accesses that opens reads; what an action does is no read, whatever it loads first. */
+/** A rule for all accesses that allows reads; an action is not a read, even though it loads the record first. */
 const readable = defineRule("own rules: readable", ({ operation }) => operation === "read" || operation === "list");
 
 const account = entity("account", { name: string });
@@ -106,22 +106,22 @@ describe("rules of an action on the collection", () => {
     ["POST", "some", [401, 403, 200, 200]],
     ["POST", "both", [401, 403, 200, 403]],
     ["POST", "plain", [401, 403, 200, 403]],
-    // Nobody owns a collection, and there is nothing that one is about to own.
+    // A collection has no owner, and no record is about to be created.
     ["POST", "owners", [401, 403, 403, 200]],
     ["GET", "ownersOr", [401, 403, 403, 200]],
-    // Rules that need a record pass for none.
+    // Rules that need a record refuse every caller.
     ["POST", "record", [401, 403, 403, 200]],
     ["GET", "where", [401, 403, 403, 200]],
     ["POST", "twinA", [200, 200, 200, 200]],
-  ])("%s %s: anonymous, ann, somebody trusted and an administrator get %j", async (method, name, statuses) => {
+  ])("%s %s: anonymous, ann, a trusted user and an administrator get %j", async (method, name, statuses) => {
     expect(await statusesOf(method, `/api/notes/${name}`)).toEqual(statuses);
   });
 
-  it("are those it was given, also when another rule has the same name", async () => {
+  it("are the given objects, also when another rule has the same name", async () => {
     expect(await statusesOf("POST", "/api/twins/twinB")).toEqual([401, 403, 403, 403]);
   });
 
-  it("are told what the action does, which is no read unless it is a GET", async () => {
+  it("receive the action's access, which is a read only for GET", async () => {
     const told: unknown[] = [];
     const tells = defineRule("own rules: tells", ({ operation }) => {
       told.push(operation);
@@ -146,12 +146,12 @@ describe("rules of an action on the collection", () => {
     expect(told).toEqual(["list", "route", "update", "delete"]);
   });
 
-  it("do not concern the system", async () => {
+  it("do not apply to the system", async () => {
     expect(await app.api.asSystem().note.nobody()).toBe("done");
     expect(await app.api.asSystem().note.owners()).toBe("done");
   });
 
-  it("do in the process what they do over HTTP", async () => {
+  it("have the same effect in the process as over HTTP", async () => {
     await expect(app.api.as({ id: "ann" }).note.admins()).rejects.toMatchObject({ status: 403 });
     expect(await app.api.as({ id: "adm", role: "admin" }).note.admins()).toBe("done");
   });
@@ -163,14 +163,14 @@ describe("rules of an action on a record", () => {
     ["POST", "oneMine", [401, 200, 403, 403], [401, 403, 403, 403]],
     ["GET", "oneDraft", [200, 200, 200, 200], [401, 403, 403, 403]],
     ["POST", "oneNobody", [401, 403, 403, 403], [401, 403, 403, 403]],
-  ])("%s %s are asked about it: ann's draft %j, bob's final one %j", async (method, name, draft, final) => {
+  ])("%s %s are checked: ann's draft gives %j, bob's final one %j", async (method, name, draft, final) => {
     expect(await statusesOf(method, `/api/notes/n1/${name}`)).toEqual(draft);
     expect(await statusesOf(method, `/api/notes/n2/${name}`)).toEqual(final);
   });
 });
 
 describe("inherited rules", () => {
-  it("are told what the action does, not how its record is loaded", async () => {
+  it("receive the action's access, however its record is loaded", async () => {
     const statusOf = async (method: string, path: string): Promise<number> =>
       (await app.as({ id: "ann" }).request(method, `/api/seens/${path}`)).status;
     expect(await statusOf("GET", "s1/look")).toBe(200);
@@ -183,7 +183,7 @@ describe("inherited rules", () => {
 });
 
 describe("the list of routes", () => {
-  it("names the rules that decide: an action's own, or those it inherits", () => {
+  it("names the rules that decide: an action's own, or the inherited ones", () => {
     const rulesOf = (name: string): readonly string[] | undefined =>
       app.api.routes.find((route) => route.action === name && route.entity === "note")?.rules;
     expect(rulesOf("some")).toEqual(["own rules: trusted", "admin"]);
@@ -207,7 +207,7 @@ describe("when the app starts", () => {
     expect(problemsOf(odd)).toEqual([expect.stringMatching(/^action "a" of odd: there is no rule "admn".+"admin"/)]);
   });
 
-  it("owner alone cannot decide about a collection, and needs a caller who owns", () => {
+  it("owner alone is reported on a collection, which needs a caller who owns", () => {
     const odd = entity("odd", { title: string, owner: belongsTo(() => account) })
       .ownedBy("owner")
       .actions({ a: action().rules("owner").handler(run) });

@@ -20,7 +20,7 @@ import {
 } from "../../../src/index.ts";
 import { type RunningApp, startApp } from "../../support/http.ts";
 
-// What prebuilt actions read of a request: what they have no use for is refused, or not looked at.
+// The parts of a request that prebuilt actions read: others are refused or ignored.
 
 const everybody = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] } as const;
 const person = entity("person", { name: string }).ownedBy("id").rules(everybody);
@@ -86,7 +86,7 @@ const BULK: readonly (readonly [string, string])[] = [
 ];
 
 describe("a body", () => {
-  it.each(WITHOUT_BODY)("is not looked at by %s %s", async (method, path, status) => {
+  it.each(WITHOUT_BODY)("is ignored by %s %s", async (method, path, status) => {
     for (const body of [undefined, "{", "[]", '{"title":"Other"}'])
       expect([body, (await send(method, path, body)).status]).toEqual([body, status]);
     expect((await send(method, path, "text", "text/plain")).status).toBe(status);
@@ -110,7 +110,7 @@ describe("a body", () => {
     expect(await api.driver.count("task")).toBe(1);
   });
 
-  it.each(BULK)("is what %s %s needs", async (method, path) => {
+  it.each(BULK)("is required by %s %s", async (method, path) => {
     expect((await send(method, path)).status).toBe(400);
   });
 });
@@ -121,7 +121,7 @@ describe("a parameter", () => {
     ["POST", "/t1/clone", 201] as const,
     ["GET", "/t1/exists", 200] as const,
     ...BULK.map(([method, path]) => [method, path, 200] as const),
-  ])("that %s %s does not know is refused, a cache buster is not", async (method, path, status) => {
+  ])("that %s %s does not know is refused, except a cache buster", async (method, path, status) => {
     const data = method === "DELETE" || path.includes("delete") ? {} : { data: { title: "Two" } };
     const body = path.startsWith("/bulk") ? JSON.stringify({ ids: ["t1"], ...data }) : undefined;
     const before = await api.driver.findMany("task");
@@ -131,7 +131,7 @@ describe("a parameter", () => {
     expect((await send(method, `${path}?_=1`, body)).status).toBe(status);
   });
 
-  it("that is not read is refused in the process, too", async () => {
+  it("that is unknown is refused in the process too", async () => {
     const { task: client } = api.as({ id: "ann" });
     const toggle = client.toggle as (id: string, given: object) => Promise<unknown>;
     await expect(toggle("t1", { dry: true })).rejects.toMatchObject({ status: 400 });
@@ -143,7 +143,7 @@ describe("a parameter", () => {
 });
 
 describe("an id", () => {
-  it("that none can be does not exist", async () => {
+  it("of an invalid form gives 404", async () => {
     for (const id of ["t1", "t2", "x".repeat(128), "x".repeat(129), "x".repeat(5_000)])
       expect([id, await send("GET", `/${id}/exists`)]).toEqual([id, { status: 200, json: { exists: id === "t1" } }]);
     expect(await api.as({ id: "ann" }).task.exists("x".repeat(5_000))).toEqual({ exists: false });
@@ -152,7 +152,7 @@ describe("an id", () => {
 });
 
 describe("a copy", () => {
-  it("is not deleted, though the original is", async () => {
+  it("is live even if the original is deleted", async () => {
     const at = "2024-05-31T00:00:00.000Z";
     await api.asSystem().task.update("t1", { leftAt: new Date(at) });
     await send("DELETE", "/t1/soft");
@@ -160,13 +160,13 @@ describe("a copy", () => {
     expect([status, json]).toMatchObject([201, { title: "One", goneAt: null, leftAt: at, ownerId: "ann" }]);
   });
 
-  it("that leaves out what every record needs is refused", async () => {
+  it("that lacks a required value is refused", async () => {
     const { status, json } = await send("POST", "/t1/untitled");
     expect([status, json.code, Object.keys(json.errors)]).toEqual([400, "VALIDATION_FAILED", ["title"]]);
     expect(await api.driver.count("task")).toBe(1);
   });
 
-  it("belongs to the caller, or to the owner of the original if the system made it", async () => {
+  it("belongs to the caller, or to the original's owner if the system made it", async () => {
     await api.asSystem().task.update("t1", { ownerId: "bob" });
     expect((await send("POST", "/t1/clone")).json.ownerId).toBe("ann");
     expect(await api.asSystem().task.clone("t1")).toMatchObject({ title: "One", ownerId: "bob" });

@@ -58,7 +58,7 @@ const task = entity("task", {
   .softDelete()
   .versioned();
 
-/** The same records under rules of each kind: what one statement says, and what each record has to be looked at for. */
+/** The same records under rules of each kind: rules that one statement can apply, and rules that read each record. */
 const RULES: readonly (readonly [string, string])[] = [
   ["everybody", "everyone"],
   ["owners", "owner"],
@@ -80,7 +80,7 @@ const rows = ids.map((id, index) => ({
   withinId: index > 5 ? "task-0" : null,
 }));
 
-/** Looks at each record, as plugins did before one operation could be on several: nothing it does changes anything. */
+/** A hook that reads each record, like plugins that support only one record per operation; it changes nothing. */
 const oneByOne = createPlugin({
   id: "one-by-one",
   version: "1.0.0",
@@ -116,7 +116,7 @@ const send = (url: string, { as, ids: of, data }: Command): Promise<JsonResponse
     body: { ids: of, ...(data === undefined ? {} : { data }) },
   });
 
-/** What a caller is told. */
+/** A caller's response. */
 const told = ({ status, json, headers }: JsonResponse) => ({
   status,
   json: { ...json, requestId: undefined },
@@ -188,7 +188,7 @@ describe.each(SQL_DATABASES)("several records in one request on %s", (_, openDat
       for (const cleanup of cleanups) await cleanup();
     });
 
-    it("gives what one operation for each would", async () => {
+    it("gives the same result as one operation for each", async () => {
       const compare = async (commands: readonly Command[]): Promise<void> => {
         for (const { fill } of worlds) await fill();
         for (const command of commands) {
@@ -267,14 +267,14 @@ describe.each(SQL_DATABASES)("several records that depend on each other on %s", 
     return [status, json.count, headers.get("x-ignored-fields")];
   };
 
-  it("are each asked about by a rule that looks into the database", async () => {
+  it("are each checked by a rule that reads the database", async () => {
     for (const id of ["a", "b"]) await driver.create("member", { id, role: "boss" });
     expect(await ask("members/bulk-delete")).toEqual([401, undefined, null]);
     expect(await ask("members/bulk-update", { role: "none" })).toEqual([401, undefined, null]);
     expect(await driver.count("member", { role: "boss" })).toBe(2);
   });
 
-  it("are each asked about by the rule of a field that looks into the database", async () => {
+  it("are each checked by a field rule that reads the database", async () => {
     for (const id of ["a", "b"]) await driver.create("guest", { id });
     await driver.deleteMany("member", { id: { null: false } });
     await driver.create("member", { id: "m", role: "none", flag: 0 });
@@ -283,7 +283,7 @@ describe.each(SQL_DATABASES)("several records that depend on each other on %s", 
     expect(await ask("guests/bulk-update", { flag: 2 })).toEqual([200, 0, "flag"]);
   });
 
-  it("are not deleted when the deletion of one before has put them out of reach", async () => {
+  it("are not deleted if an earlier deletion has put them out of reach", async () => {
     await driver.create("folder", { id: "f" });
     for (const id of ["a", "b"]) await driver.create("page", { id, folderId: "f" });
     await driver.update("folder", { id: "f" }, { coverId: "a" });
@@ -291,14 +291,14 @@ describe.each(SQL_DATABASES)("several records that depend on each other on %s", 
     expect(await driver.findMany("page", { select: ["id"] })).toEqual([{ id: "b" }]);
   });
 
-  it("stay when one of them refers to one that is deleted before it", async () => {
+  it("remain if one of them refers to one that is deleted before it", async () => {
     await driver.create("leaf", { id: "a" });
     await driver.create("leaf", { id: "b", aboveId: "a" });
     expect(await ask("leaves/bulk-delete")).toEqual([409, undefined, null]);
     expect(await driver.count("leaf")).toBe(2);
   });
 
-  it("take a precondition about one of them, values of the surface, and no other kinds of operations", async () => {
+  it("take a condition on one of them, the surface's values, and no other operations", async () => {
     for (const id of ["x", "y"]) await driver.create("guest", { id });
     const run = (input: object) =>
       context?.runAs("system", (scope) => scope.run({ entity: guest, ids: ["x", "y"], ...input } as never));
@@ -317,8 +317,8 @@ describe.each(SQL_DATABASES)("several records that depend on each other on %s", 
   });
 });
 
-describe.each(SQL_DATABASES)("many who change the same records at once on %s", (_, openDatabase) => {
-  it("all get their turn", async () => {
+describe.each(SQL_DATABASES)("many requests that change the same records at once on %s", (_, openDatabase) => {
+  it("all complete", async () => {
     const database = await openDatabase();
     const api = appOn(database.driver, "everyone");
     const { url, close } = await startApp(api);
@@ -380,15 +380,12 @@ describe("several records in one request", () => {
     ["inOpenProject", { size: 4, state: "open" }],
     ["open", { bossId: "ann", size: 1 }],
     ["everyone", { rank: 1, size: 2 }],
-  ])(
-    "are one statement where the rule %s and what is written, %j, ask nothing of the single record",
-    async (rule, data) => {
-      const { ask } = await started(rule);
-      expect(await ask({ ids, data })).toEqual(["bulk update task"]);
-    },
-  );
+  ])("are one statement if rule %s and input %j need no single record", async (rule, data) => {
+    const { ask } = await started(rule);
+    expect(await ask({ ids, data })).toEqual(["bulk update task"]);
+  });
 
-  it("are deleted in one statement where nothing leads back to them", async () => {
+  it("are deleted in one statement if no relation leads back to them", async () => {
     const driver = recordStatements(memoryDriver());
     const api = keelson({ entities: [guest], driver, rules: [few], logger: noopLogger });
     for (const id of ids) await api.asSystem().guest.create({ id });
@@ -408,14 +405,14 @@ describe("several records in one request", () => {
     ["links", "everyone", { labelsIds: ["red"] }],
     ["a reference", "everyone", { projectId: "closed" }],
     ["a reference to a record of the kind", "everyone", { withinId: "task-1" }],
-  ])("are an operation each because of %s", async (_why, rule, data) => {
+  ])("are one operation each because of %s", async (_why, rule, data) => {
     const { ask } = await started(rule);
     const updates = (await ask({ ids: ["task-0", "task-2"], data })).filter((one) => one.includes("update"));
     expect(updates.length).toBeGreaterThanOrEqual(2);
     expect(updates).not.toContain("bulk update task");
   });
 
-  it("are an operation each for plugins that have not said they take several", async () => {
+  it("are one operation each for plugins that do not declare support for several", async () => {
     const seen: (string | undefined)[] = [];
     const committed = createPlugin({
       id: "committed",
@@ -428,7 +425,7 @@ describe("several records in one request", () => {
     expect(seen).toEqual(["task-0", "task-1"]);
   });
 
-  it("are one operation for a hook that asks for their ids, and each one for a hook that asks for an id", async () => {
+  it("are one operation for a hook that reads their ids, and one each for one id", async () => {
     const seen: unknown[] = [];
     let context: PluginContext | undefined;
     let asksForId = false;
@@ -451,7 +448,7 @@ describe("several records in one request", () => {
     expect(seen).toEqual([["missing", "task-0", "task-1"], "missing", "task-0", "task-1"]);
   });
 
-  it("are an operation each for a hook that asks for an id and swallows the error", async () => {
+  it("are one operation each for a hook that reads an id and swallows the error", async () => {
     const seen: unknown[] = [];
     const swallowing = createPlugin({
       id: "swallowing",
@@ -474,7 +471,7 @@ describe("several records in one request", () => {
     expect(seen).toEqual(["error", "task-0", "task-1"]);
   });
 
-  it("are an operation each when a plugin says so while it looks at one", async () => {
+  it("are one operation each when a plugin requests it while it handles one", async () => {
     const setApart = createPlugin({
       id: "set-apart",
       version: "1.0.0",

@@ -13,7 +13,7 @@ import {
   string,
 } from "../../../src/index.ts";
 
-/** What keeps a definition from being built. */
+/** Mistakes that keep a definition from being built. */
 function problemsOf(build: () => unknown): readonly string[] {
   try {
     build();
@@ -24,7 +24,7 @@ function problemsOf(build: () => unknown): readonly string[] {
   return [];
 }
 
-/** What keeps an app from starting. */
+/** Mistakes that keep an app from starting. */
 async function startProblems(
   entities: readonly EntityLike[],
   without: readonly string[] = [],
@@ -48,7 +48,7 @@ async function startProblems(
 describe(".softDelete()", () => {
   const note = entity("note", { title: string, deletedAt: datetime.optional(), goneAt: datetime.optional() });
 
-  it("names the field, deletedAt unless told otherwise, which callers cannot write then", () => {
+  it("names the field (default: deletedAt), which callers then cannot write", () => {
     const plain = note.build();
     const soft = note.softDelete().build();
     const gone = note.softDelete("goneAt").build();
@@ -74,7 +74,7 @@ describe(".softDelete()", () => {
     ]);
   });
 
-  it("is refused for a field with a default, which would delete records as they are made", () => {
+  it("is refused for a field with a default, which would delete new records", () => {
     const wrong = entity("note", { deletedAt: datetime.optional().default(() => new Date()) });
     expect(problemsOf(() => wrong.softDelete().build())[0]).toMatch(/a field with a default would delete records/);
     expect(problemsOf(() => note.softDelete("toString").build())).toHaveLength(1);
@@ -87,7 +87,7 @@ describe(".softDelete()", () => {
     expect(await startProblems([note], ["actions"])).toEqual([]);
   });
 
-  it("takes actions on its own field only", async () => {
+  it("accepts actions on its own field only", async () => {
     const soft = note.softDelete("goneAt");
     expect(await startProblems([soft.actions({ remove: softDeleteAction, restore: restoreAction() })])).toEqual([]);
     expect(await startProblems([soft.actions({ remove: softDeleteAction("goneAt") })])).toEqual([]);
@@ -107,7 +107,7 @@ describe(".softDelete()", () => {
   });
 });
 
-it("a list's query string says which records are asked for", () => {
+it("a list's query string selects live or deleted records", () => {
   expect(serializeListQuery({ deleted: "only", limit: 5 })).toBe("_limit=5&_deleted=only");
   expect(serializeListQuery({})).toBe("");
 });

@@ -25,7 +25,7 @@ import type { TestResponse } from "../../../src/testing/create-test-app.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 
-/** Anybody reads; owners and admins change. Its restore action has no rules, so those of update hold. */
+/** All callers read; owners and admins change. Its restore action has no rules, so it uses those of update. */
 const post = entity("post", {
   title: string,
   slug: string.unique().optional(),
@@ -50,7 +50,7 @@ const post = entity("post", {
     bulkDelete: bulkDeleteAction,
   });
 
-/** Its field is called otherwise, and only admins restore it, though everybody who is logged in may change it. */
+/** Its field has another name, and only admins restore it, although every authenticated caller may change it. */
 const tag = entity("tag", { name: string, goneAt: datetime.optional() })
   .softDelete("goneAt")
   .rules({
@@ -80,7 +80,7 @@ const profile = entity("profile", {
   .rules({ read: ["everyone"], create: ["authenticated"], update: ["authenticated"], delete: ["authenticated"] })
   .actions({ softDelete: softDeleteAction, restore: restoreAction });
 
-/** Records without soft deletion that lead to some with it. */
+/** Records without soft deletion that refer to some with it. */
 const comment = entity("comment", { text: string, post: belongsTo(() => post).optional() }).rules({
   read: ["everyone"],
   create: ["everyone"],
@@ -124,12 +124,12 @@ export async function openArchive(driver: Driver) {
   return { app, ask };
 }
 
-/** The ids of an answer's records, in order. */
+/** The ids of a response's records, in order. */
 export function idsOf({ body }: TestResponse): readonly string[] {
   return (body as readonly { readonly id: string }[]).map(({ id }) => id).sort();
 }
 
-/** An answer in short. */
+/** Summary of a response. */
 export function short({ status, body }: TestResponse): unknown {
   return status === 200 ? idsOf({ status, body } as TestResponse) : status;
 }

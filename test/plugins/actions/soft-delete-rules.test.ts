@@ -19,7 +19,7 @@ import { ADMIN, ANN, BOB, short } from "./soft-delete-library.ts";
 
 const open: (() => Promise<void>)[] = [];
 
-/** Notes n1 (there), n2 and n3 (deleted), with a restore action of its own rules, or without one. */
+/** Notes n1 (live), n2 and n3 (deleted), with a restore action that has its own rules, or without one. */
 async function notes(
   rules: readonly RuleRef[] | undefined,
   plugins: readonly Plugin[] = [],
@@ -81,7 +81,7 @@ describe("deleted records are shown", () => {
     expect(short(await app.as(ADMIN).request("GET", "/api/notes?_deleted=with"))).toEqual(["n1", "n2", "n3"]);
   });
 
-  it("as far as a rule of the restore action goes, without hiding the others", async () => {
+  it("as far as a rule of the restore action allows, without hiding live ones", async () => {
     const app = await notes([ofTeam]);
     const ask = app.as({ id: "ann", team: "blue" });
     expect(short(await ask.request("GET", "/api/notes?_deleted=with"))).toEqual(["n1", "n3"]);
@@ -91,7 +91,7 @@ describe("deleted records are shown", () => {
     expect((await ask.request("GET", "/api/notes/n1?_deleted=only")).status).toBe(404);
   });
 
-  it("as far as the rules of any of several restore actions go", async () => {
+  it("as far as the rules of any of several restore actions allow", async () => {
     const blue = defineRule("blue", () => ({ team: "blue" }));
     const app = await notes(["admin"], [], [blue, seesIt]);
     const get = (caller: Parameters<typeof app.as>[0]) => app.as(caller).request("GET", "/api/notes?_deleted=only");
@@ -104,14 +104,14 @@ describe("deleted records are shown", () => {
     expect(short(await reversed.as(ANN).request("GET", "/api/notes?_deleted=with"))).toEqual(["n1", "n3"]);
   });
 
-  it("to no caller by a rule that would have to see each of them", async () => {
+  it("to no caller if the rule would have to read each record", async () => {
     const app = await notes([seesIt]);
     for (const path of ["/api/notes?_deleted=only", "/api/notes/n2?_deleted=with"])
       expect((await app.as(ANN).request("GET", path)).status).toBe(403);
     expect((await app.as(ANN).request("POST", "/api/notes/n2/restore")).status).toBe(200);
   });
 
-  it("to no caller where a plugin wants to see each of them", async () => {
+  it("to no caller if a plugin has to read each record", async () => {
     const guarding = createPlugin({
       id: "guarding",
       requires: ["rules"],
@@ -127,12 +127,12 @@ describe("deleted records are shown", () => {
   });
 });
 
-describe("a deleted record that is not the caller's to change", () => {
+describe("a deleted record that the caller may not change", () => {
   const looks = defineRule("soft delete: looks", ({ record }) => record?.team === "blue");
   const narrows = defineRule("soft delete: narrows", () => ({ team: "blue" }));
   const both = defineRule("soft delete: both", ({ record }) => record !== null && { team: "blue" });
 
-  it.each([looks, narrows, both])("is answered like a missing one, however rules decide: $name", async (rule) => {
+  it.each([looks, narrows, both])("responds like a missing one, however rules decide: $name", async (rule) => {
     const item = entity("item", { team: string, deletedAt: datetime.optional() })
       .softDelete()
       .rules({ read: ["authenticated"], update: [rule], delete: [rule] })
@@ -159,7 +159,7 @@ describe("a deleted record that is not the caller's to change", () => {
     for (const id of ["none", "red-gone", "red"]) expect([id, await statuses(null, id)]).toEqual([id, [401, 401]]);
   });
 
-  it("tells nothing of its values through validators across fields", async () => {
+  it("reveals no values through validators across fields", async () => {
     const span = entity("span", { from: int, to: int, deletedAt: datetime.optional() })
       .softDelete()
       .rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] })
@@ -184,7 +184,7 @@ describe("a deleted record that is not the caller's to change", () => {
 });
 
 describe("code", () => {
-  it("deletes for good what is deleted when it says so, and only that when it says so", async () => {
+  it("deletes deleted records permanently if it asks for it, and only those", async () => {
     const app = await notes(undefined);
     const forget = async (search: string): Promise<unknown> =>
       (await app.as(ADMIN).request("POST", `/api/notes/forget?${search}`)).body;
@@ -195,7 +195,7 @@ describe("code", () => {
     expect((await app.api.driver.findMany("note")).map(({ id }) => id)).toEqual(["n1"]);
   });
 
-  it("of an action about a record is not run for a deleted one", async () => {
+  it("of a record action does not run for a deleted record", async () => {
     const app = await notes(undefined);
     expect((await app.as(ADMIN).request("DELETE", "/api/notes/n2/purge")).status).toBe(404);
     expect((await app.as(BOB).request("DELETE", "/api/notes/n2/purge")).status).toBe(403);

@@ -32,7 +32,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
     return (body as { id: string }).id;
   }
 
-  /** Posts of ann: one that is there and one that is deleted; and a deleted one of bob's. */
+  /** Ann's live and deleted posts, and a deleted post of bob. */
   async function plant() {
     const live = await create(ANN, "/posts", { title: "live" });
     const gone = await create(ANN, "/posts", { title: "gone" });
@@ -63,7 +63,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect(idsOf(await ask(ANN, "GET", "/posts?deletedAt_null=false"))).toEqual([]);
     });
 
-    it("is missing for reads, writes and actions, of owners, admins and the system, too", async () => {
+    it("is missing for reads, writes and actions, also of owners, admins and the system", async () => {
       const { gone } = await plant();
       const path = `/posts/${gone}`;
       for (const who of [ANN, ADMIN]) {
@@ -85,7 +85,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect((await ask(null, "PATCH", `/posts/${gone}`, { title: "new" })).status).toBe(401);
     });
 
-    it("is missing for actions on deleted records, too, where the caller may not use them", async () => {
+    it("is missing for actions on deleted records if the caller may not use them", async () => {
       const { gone } = await plant();
       for (const [method, action] of [
         ["DELETE", "soft"],
@@ -95,7 +95,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
           expect([id, (await ask(BOB, method, `/posts/${id}/${action}`)).status]).toEqual([id, 404]);
     });
 
-    it("is passed over by bulk actions and not counted", async () => {
+    it("is skipped by bulk actions and not counted", async () => {
       const { live, gone } = await plant();
       const body = { ids: [live, gone], data: { title: "bulk" } };
       expect((await ask(ANN, "PUT", "/posts/bulk", body)).body).toEqual({ count: 1 });
@@ -103,14 +103,14 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect(await app.api.driver.findOne("post", { id: gone })).toMatchObject({ title: "gone" });
     });
 
-    it("is there for the driver, which obeys nothing", async () => {
+    it("is visible to the driver, which applies no rules", async () => {
       const { gone } = await plant();
       expect(await app.api.driver.findOne("post", { id: gone })).toMatchObject({ deletedAt: expect.any(Date) });
     });
   });
 
   describe("?_deleted", () => {
-    // Who asks; what with, only and nothing at all bring of: live and gone (ann's), bobs (bob's, deleted).
+    // Per caller: the results of with, only and no option: live and gone (ann's), bobs (bob's, deleted).
     const MATRIX: readonly (readonly [string, User | null, readonly string[] | number, readonly string[] | number])[] =
       [
         ["the owner", ANN, ["live", "gone"], ["gone"]],
@@ -119,7 +119,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
         ["somebody without deleted records", { id: "eve" }, ["live"], []],
         ["nobody", null, 401, 401],
       ];
-    it.each(MATRIX)("shows to %s what they may restore", async (_who, user, both, deleted) => {
+    it.each(MATRIX)("shows %s the records that they may restore", async (_who, user, both, deleted) => {
       const ids = await plant();
       const named = (names: readonly string[] | number): unknown =>
         typeof names === "number" ? names : names.map((name) => ids[name as keyof typeof ids]).sort();
@@ -143,7 +143,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       }
     });
 
-    it("goes by the rules of the restore action where it has some", async () => {
+    it("follows the rules of the restore action if it has any", async () => {
       const id = await create(ANN, "/tags", { name: "red" });
       expect((await ask(ANN, "DELETE", `/tags/${id}/soft`)).status).toBe(200);
       expect((await ask(ANN, "PATCH", `/tags/${id}`, { name: "blue" })).status).toBe(404);
@@ -156,7 +156,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect(idsOf(await ask(null, "GET", "/tags"))).toEqual([id]);
     });
 
-    it("takes the filters, the orders and the includes of a list, whose own deleted records stay hidden", async () => {
+    it("works with a list's filters, sorts and includes, which hide deleted records", async () => {
       const { gone } = await plant();
       const tag = await create(ANN, "/tags", { name: "red" });
       await app.api.driver.link("post", "tags", gone, [tag]);
@@ -165,14 +165,14 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect(found.body).toMatchObject([{ id: gone, author: { id: "ann" }, tags: [] }]);
     });
 
-    it("goes with the links to the other pages", async () => {
+    it("is kept in the links to other pages", async () => {
       await plant();
       const { headers } = await ask(ADMIN, "GET", "/posts?_deleted=with&_page=1&_limit=1");
       expect(headers.get("x-total-count")).toBe("3");
       expect(headers.get("link")).toContain("_deleted=with&_page=2");
     });
 
-    it("is refused with other words, where it means nothing, and on writes", async () => {
+    it("is refused with other values, on writes, and where it has no meaning", async () => {
       const { live } = await plant();
       const status = async (method: string, path: string, body?: object): Promise<number> =>
         (await ask(ADMIN, method, path, body)).status;
@@ -186,7 +186,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect((body as { message: string }).message).toBe('Unknown parameter "_deleted".');
     });
 
-    it("is `deleted` in the process, where the system sees whatever it asks for", async () => {
+    it("is `deleted` in the process, where the system sees all requested records", async () => {
       const { live, gone, bobs } = await plant();
       const ids = async (
         client: ReturnType<typeof app.api.asSystem>,
@@ -231,7 +231,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect(await app.api.asSystem().user.get("ann", { include: ["posts"] })).toMatchObject({ posts: [] });
     });
 
-    it("that are deleted do not count in filters, for the system either", async () => {
+    it("that are deleted do not match filters, not even the system's", async () => {
       const { live, gone } = await plant();
       const [first, second] = [
         await create(ANN, "/comments", { text: "first", postId: live }),
@@ -253,7 +253,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect(idsOf(await authors("posts.title_starts=li"))).toEqual(["ann"]);
     });
 
-    it("of a single one are the live one, whatever there was before", async () => {
+    it("of a to-one relation are the live one, whatever existed before", async () => {
       const old = await create(ANN, "/profiles", { bio: "old", userId: "ann" });
       await ask(ANN, "DELETE", `/profiles/${old}/soft`);
       const current = await create(ANN, "/profiles", { bio: "new", userId: "ann" });
@@ -289,7 +289,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect(await app.api.driver.links("post", "tags", [id])).toEqual([{ source: id, target: red }]);
     });
 
-    it("that are stored already may be sent back", async () => {
+    it("that are already stored may be sent back", async () => {
       const { live } = await plant();
       const id = await create(ANN, "/comments", { text: "first", postId: live });
       await ask(ANN, "DELETE", `/posts/${live}/soft`);
@@ -298,7 +298,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
   });
 
   describe("unique values", () => {
-    it("of deleted records are free, and restoring one whose value is taken meanwhile is a conflict", async () => {
+    it("of deleted records are free; restoring a record with a taken value conflicts", async () => {
       const old = await create(ANN, "/posts", { title: "old", slug: "s" });
       expect((await ask(ANN, "POST", "/posts", { title: "twin", slug: "s" })).status).toBe(409);
       await ask(ANN, "DELETE", `/posts/${old}/soft`);
@@ -312,7 +312,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect((await ask(BOB, "POST", `/posts/${current}/restore`)).status).toBe(409);
     });
 
-    it("of several columns, and of the key of a single one, are free, too", async () => {
+    it("of several columns, and of a one-to-one key, are free too", async () => {
       const first = await create(ANN, "/posts", { title: "a", shelf: "s", place: 1 });
       expect((await ask(ANN, "POST", "/posts", { title: "b", shelf: "s", place: 1 })).status).toBe(409);
       await ask(ANN, "DELETE", `/posts/${first}/soft`);
@@ -325,7 +325,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect((await ask(ANN, "POST", `/profiles/${profile}/restore`)).status).toBe(409);
     });
 
-    it("go to exactly one of many restores at the same time", async () => {
+    it("go to exactly one of many parallel restores", async () => {
       const ids: string[] = [];
       for (let i = 0; i < 8; i++) {
         ids.push(await create(ANN, "/posts", { title: `t${i}`, slug: "race" }));
@@ -338,7 +338,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
   });
 
   describe("the field", () => {
-    it("is written by the actions alone", async () => {
+    it("is written by the actions only", async () => {
       const at = "2020-01-01T00:00:00.000Z";
       const created = await ask(ANN, "POST", "/posts", { title: "mine", deletedAt: at });
       expect([created.status, created.body]).toMatchObject([201, { deletedAt: null }]);
@@ -363,7 +363,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
     });
   });
 
-  it("deletes and restores by the rules of these actions, and nothing else", async () => {
+  it("is changed by the rules of these actions alone", async () => {
     const { live, gone } = await plant();
     expect((await ask(BOB, "DELETE", `/posts/${live}/soft`)).status).toBe(403);
     expect((await ask(BOB, "POST", `/posts/${gone}/restore`)).status).toBe(404);
@@ -372,7 +372,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
     expect(idsOf(await ask(BOB, "GET", "/posts"))).toEqual([live]);
   });
 
-  it("leaves DELETE what it is, for records that are there", async () => {
+  it("does not change DELETE of live records", async () => {
     const { live } = await plant();
     expect((await ask(ANN, "DELETE", `/posts/${live}`)).status).toBe(200);
     expect(await app.api.driver.findOne("post", { id: live })).toBeNull();

@@ -7,7 +7,7 @@ const note = entity("note", { text: string });
 const boot = () => createFakeKernel().withEntities(note).withDriver(memoryDriver()).as({ id: "ann" });
 
 describe("audit alone", () => {
-  it("brings an entity, a hook and a service", async () => {
+  it("adds an entity, a hook and a service", async () => {
     const kernel = await boot().use(audit());
     expect(kernel.model.get("auditEntry")).toBeDefined();
     expect(kernel.seen).toMatchObject({ services: ["audit.log"], routes: [], requires: [], problems: [] });
@@ -15,7 +15,7 @@ describe("audit alone", () => {
     await kernel.close();
   });
 
-  it("keeps who created a record", async () => {
+  it("records who created a record", async () => {
     const kernel = await boot().use(audit());
     await kernel.operation({ kind: "create", entity: note, data: { id: "n1", text: "x" } });
     const { records } = await kernel.operation({ kind: "list", entity: "auditEntry" });

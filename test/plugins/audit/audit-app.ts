@@ -122,7 +122,7 @@ export const article = entity("article", {
       .workflow(publish),
   });
 
-/** Go with their article, or lose it. */
+/** Deleted with their article, or detached from it. */
 export const comment = entity("comment", { text: string, article: belongsTo(() => article).onDelete("cascade") }).rules(
   OPEN,
 );
@@ -138,7 +138,7 @@ export const bookmark = entity("bookmark", {
 
 export const draft = entity("draft", { text: string }).rules(OPEN);
 
-/** Entries of what somebody did themselves. */
+/** Entries of the reader's own changes. */
 export const ownEntries = defineRule("ownEntries", ({ user }) => user !== null && { actorId: user.id });
 
 export function auditApp(

@@ -63,7 +63,7 @@ describe.each(ALL_DATABASES)("bulk requests with an audit log on %s", (_, open) 
       )
     ).json as { recordId: string; before: Record<string, unknown>; after: Record<string, unknown> }[];
 
-  it("take a few statements however many records they have", async () => {
+  it("run a few statements for any number of records", async () => {
     const ids = await plant(60, "few");
     statements.length = 0;
     expect(await send("PUT", "notes/bulk", { ids, data: { count: 7 } })).toEqual({ status: 200, json: { count: 60 } });
@@ -77,7 +77,7 @@ describe.each(ALL_DATABASES)("bulk requests with an audit log on %s", (_, open) 
     expect(await entriesOf(ids, "delete")).toHaveLength(60);
   });
 
-  it("that change the same records at once leave entries that follow each other", async () => {
+  it("that change the same records at once leave consecutive entries", async () => {
     const ids = await plant(20, "chain");
     const given = Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? ids : [...ids].reverse()));
     const answers = await Promise.all(
@@ -89,7 +89,7 @@ describe.each(ALL_DATABASES)("bulk requests with an audit log on %s", (_, open) 
       const own = entries.filter(({ recordId }) => recordId === id);
       const values = own.map(({ after }) => after.count);
       expect(values.toSorted((a, b) => Number(a) - Number(b))).toEqual(given.map((_, index) => index + 1));
-      // Each value but the last one was replaced once, and the first one was 0.
+      // Each value except the last was replaced once, and the first was 0.
       const { json } = await send("GET", `notes/${id}`);
       const replaced = own.map(({ before }) => before.count);
       expect(new Set([...replaced, json.count])).toEqual(new Set([0, ...values]));
@@ -97,7 +97,7 @@ describe.each(ALL_DATABASES)("bulk requests with an audit log on %s", (_, open) 
     }
   });
 
-  it("report no change of records that another request has deleted", async () => {
+  it("leave no entries for records that another request has deleted", async () => {
     const ids = await plant(20, "gone");
     const [updates, deletions] = await Promise.all([
       send("PUT", "notes/bulk", { ids, data: { count: 5 } }),

@@ -22,7 +22,7 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
 
   const send = (method: string, path: string, body?: unknown, token = "ann") =>
     request(url, method, `/api${path}`, { token, ...(body === undefined ? {} : { body }) });
-  /** Entries of a record, or of an entity, in the order of their writing. */
+  /** Entries of a record, or of an entity, in order of writing. */
   async function entries(query: string): Promise<Entry[]> {
     const { status, json } = await request(url, "GET", `/api/audit-entries?${query}&_limit=1000`, { token: "root" });
     expect(status).toBe(200);
@@ -31,7 +31,7 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
   const make = async (body: object): Promise<string> => (await send("POST", "/articles", body)).json.id;
   const total = async (): Promise<number> => (await entries("")).length;
 
-  it("say who did what to which record, in which request, and what was replaced by what", async () => {
+  it("contain the caller, the action, the record, the request, and old and new values", async () => {
     const made = await send("POST", "/articles", { title: "First", publishedAt: "2024-05-31T00:00:00.000Z" });
     const { id } = made.json;
     await send("PATCH", `/articles/${id}`, { title: "Second", views: 0 }, "bob");
@@ -66,7 +66,7 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
     expect(Date.parse(created?.at ?? "")).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  it("are not left by what changes nothing, is refused, or matches no record", async () => {
+  it("are not written without a change, for a refusal, or if no record matches", async () => {
     const id = await make({ title: "Quiet" });
     const { updatedAt } = (await send("GET", `/articles/${id}`)).json;
     const before = await total();
@@ -79,7 +79,7 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
     expect(await total()).toBe(before);
   });
 
-  it("are left by the actions of the framework, each under its name", async () => {
+  it("are written for Keelson's actions, each under its name", async () => {
     const id = await make({ title: "Acted on" });
     await send("POST", `/articles/${id}/archive`);
     await send("POST", `/articles/${id}/archive`);
@@ -92,7 +92,7 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
     expect(deleted).toMatchObject({ action: "soft", operation: "update", changed: ["deletedAt"] });
   });
 
-  it("are one for each record of a bulk request, and none of one that is taken back", async () => {
+  it("are one for each record of a bulk request, and are rolled back with it", async () => {
     const ids = [await make({ title: "B1" }), await make({ title: "B2" }), await make({ title: "B3" })];
     const before = await total();
     const { json } = await send("PUT", "/articles/bulk", { ids: [...ids, "missing"], data: { views: 3 } });
@@ -115,7 +115,7 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
     expect(await entries("action=import")).toHaveLength(30);
   });
 
-  it("tell which pairs of a relation came and went", async () => {
+  it("list the added and removed pairs of a relation", async () => {
     const [one, two] = [
       (await send("POST", "/tags", { name: "1" })).json.id,
       (await send("POST", "/tags", { name: "2" })).json.id,
@@ -131,7 +131,7 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
     ]);
   });
 
-  it("tell what the database does by itself to records that point to a deleted one", async () => {
+  it("contain the database's own changes to records that refer to a deleted one", async () => {
     const id = await make({ title: "Parent" });
     const first = (await send("POST", "/comments", { text: "c", articleId: id })).json.id;
     const reply = (await send("POST", "/replies", { text: "r", commentId: first })).json.id;
@@ -152,7 +152,7 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
     expect((await send("GET", `/bookmarks/${mark}`)).json.articleId).toBeNull();
   });
 
-  it("are left by what handlers write with their driver", async () => {
+  it("are written for changes through a handler's driver", async () => {
     const answer = await send("POST", "/articles/rewrite");
     expect(answer.json).toEqual({ changed: 2, deleted: 2 });
     const found = await entries("action=rewrite");
@@ -178,20 +178,20 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
     expect(new Set(found.map(({ requestId }) => requestId))).toEqual(new Set([answer.headers.get("x-request-id")]));
   });
 
-  it("are there within their transaction for all readers", async () => {
+  it("are visible to all reads within their transaction", async () => {
     const { json } = await send("POST", "/articles/looking");
     expect(json).toEqual({ counted: 1, title: "seen at once" });
     expect(await entries("action=looking")).toHaveLength(1);
   });
 
-  it("are taken back with a handler's transaction, and so are the records", async () => {
+  it("are rolled back together with a handler's records", async () => {
     const before = await total();
     expect((await send("POST", "/articles/failing")).status).toBe(500);
     expect(await total()).toBe(before);
     expect((await send("GET", "/articles?title_like=rolled")).json).toEqual([]);
   });
 
-  it("are left by the steps of a workflow in the name of its caller, and by what takes them back", async () => {
+  it("are written for a workflow's steps and compensations, in its caller's name", async () => {
     const done = await send("POST", "/articles/publish", {});
     expect(done.status).toBe(200);
     const kept = (await entries("actorId=ann&entity=article")).slice(-2);
@@ -209,18 +209,18 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
     ]);
   });
 
-  it("name the system where the system writes", async () => {
+  it("name the system when it writes", async () => {
     const made = await api.asSystem().article.create({ title: "By a job" });
     expect(await entries(`recordId=${made.id}`)).toMatchObject([{ actorKind: "system", actorId: null, action: null }]);
   });
 
-  it("are not kept of entities that are left out, and not of the log itself", async () => {
+  it("are not written for excluded entities, or for the log itself", async () => {
     await send("POST", "/drafts", { text: "no one's business" });
     expect(await entries("entity=draft")).toEqual([]);
     expect(await entries("entity=auditEntry")).toEqual([]);
   });
 
-  it("share a commit with their write: without an entry there is no write", async () => {
+  it("share a commit with their write: without an entry the write fails", async () => {
     const id = await make({ title: "Safe" });
     const [{ count } = { count: 0 }] = await rows(`SELECT count(*) AS count FROM article`);
     await rows(`ALTER TABLE "auditEntry" RENAME TO "elsewhere"`);
@@ -237,7 +237,7 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
     expect((await send("GET", `/articles/${id}`)).json.title).toBe("Safe");
   });
 
-  it("chain under concurrency: what an update replaced is what the one before it stored", async () => {
+  it("form a chain under concurrency: each old value is the previous new one", async () => {
     const id = await make({ title: "Raced", views: 0 });
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => send("PATCH", `/articles/${id}`, { views: i + 1 }, `u${i}`)),

@@ -10,7 +10,7 @@ interface Listing {
   list(query: object): Promise<unknown>;
 }
 
-describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
+describe.each(SQL_DATABASES)("audit entries with protected fields on %s", (_, open) => {
   let url: string;
   let api: ReturnType<typeof auditApp>;
   let rows: (sql: string) => Promise<Record<string, unknown>[]>;
@@ -31,7 +31,7 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
   const entriesAs = async (token: string, query: string): Promise<Entry[]> =>
     (await send("GET", `/audit-entries?${query}`, token)).json;
 
-  it("is nothing of passwords, omitted and encrypted fields, but that they changed", async () => {
+  it("show of passwords, omitted and encrypted fields only that they changed", async () => {
     const secrets = { password: "CANARY-password", token: "CANARY-token", ssn: "CANARY-ssn" };
     const made = await send("POST", "/people", "ann", { name: "Ann", ...secrets });
     const { id } = made.json;
@@ -48,7 +48,7 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
     expect(found[1]).toMatchObject({ before: {}, after: {} });
   });
 
-  it("is of fields with rules of their own what these let the reader see", async () => {
+  it("show fields with their own rules only to callers that these allow", async () => {
     const made = await send("POST", "/people", "root", { name: "Bob", salary: 47_114_711, diary: "dear" });
     const { id } = made.json;
     await api.asSystem().person.update(id, { salary: 47_114_712, name: "Bobby" });
@@ -66,7 +66,7 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
     expect(JSON.stringify(selected)).not.toMatch(/4711471[12]|dear/);
   });
 
-  it("is shown only to callers that the given rules allow", async () => {
+  it("are shown only to callers that the given rules allow", async () => {
     const id = (await send("POST", "/tags", "cleo", { name: "cleo's" })).json.id;
     expect(await entriesAs("root", `recordId=${id}`)).toHaveLength(1);
     expect(await entriesAs("cleo", `recordId=${id}`)).toHaveLength(1);
@@ -76,7 +76,7 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
     expect((await send("GET", `/audit-entries/${entry}`, "dan")).status).toBe(403);
   });
 
-  it("cannot be searched for by old values", async () => {
+  it("cannot be searched for old values", async () => {
     const atPath = (side: string) => `_where=${JSON.stringify({ [side]: { path: ["salary"], gt: 0 } })}`;
     const asked = [
       "before_like=47114711",
@@ -95,7 +95,7 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
     expect(await entriesAs("root", "q=47114711")).toEqual([]);
   });
 
-  it("is written by the plugin only, and never changed or deleted", async () => {
+  it("are written by the plugin only, and never changed or deleted", async () => {
     await send("POST", "/tags", "ann", { name: "fixed" });
     const [entry] = await entriesAs("root", "entity=tag&_limit=1");
     const forged = { ...entry, id: undefined, actorId: "dan" };
@@ -115,7 +115,7 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
 });
 
 describe.each(SQL_DATABASES)("audit({ keepDays }) on %s", (_, open) => {
-  it("deletes entries that are older, and no others", async () => {
+  it("deletes only entries that are older", async () => {
     const database = await open();
     const first = auditApp(database.driver, {});
     await first.ready;
@@ -135,7 +135,7 @@ describe.each(SQL_DATABASES)("audit({ keepDays }) on %s", (_, open) => {
 });
 
 describe("audit(options)", () => {
-  it("keeps the entities that are named, and has no routes unless a caller may read", async () => {
+  it("covers the named entities, and has no routes unless a caller may read entries", async () => {
     const api = auditApp(memoryDriver(), { entities: ["tag"] });
     const { url, close } = await startApp(api);
     await api.asSystem().tag.create({ name: "kept" });
@@ -145,7 +145,7 @@ describe("audit(options)", () => {
     await close();
   });
 
-  it("refuses names that no entity has, and days that are not valid", () => {
+  it("refuses unknown entity names, and invalid numbers of days", () => {
     const wrong = () => auditApp(memoryDriver(), { entities: ["tags"], except: ["nobody"], keepDays: 0 });
     expect(wrong).toThrow(ConfigurationError);
     expect(wrong).toThrow(/entities.*"tags".*Did you mean "tag"/s);

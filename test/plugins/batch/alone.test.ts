@@ -48,7 +48,7 @@ describe("batch alone", () => {
     expect(body).toMatchObject([{ body: { text: "a" } }, { body: { text: "b" } }]);
   });
 
-  it("takes no more items than its option says", async () => {
+  it("accepts no more items than its option says", async () => {
     await boot({ items: 1 });
     expect((await send({ text: "a" }, { text: "b" })).status).toBe(400);
   });

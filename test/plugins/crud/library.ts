@@ -18,7 +18,7 @@ import {
 import type { FieldMask } from "../../../src/gate/index.ts";
 import { createPlugin, type Plugin } from "../../../src/gate/index.ts";
 
-/** Entities that the tests of crud share: posts by users, with comments, tags and a cover. */
+/** Entities that crud tests share: posts by users, with comments, tags and a cover. */
 export const user = entity("user", {
   name: string,
   email: email.optional(),
@@ -53,7 +53,7 @@ export const tag = entity("tag", { name: string.unique(), posts: manyToMany(() =
 
 export const library = [user, post, comment, cover, tag] as const;
 
-/** Narrows masks: `hide("post", "secret")` takes fields from every caller. */
+/** Narrows masks: `hide("post", "secret")` hides fields from every caller. */
 export function hide(entityName: string, ...names: readonly string[]): Plugin {
   const without = (set: ReadonlySet<string>): ReadonlySet<string> =>
     new Set([...set].filter((name) => !names.includes(name)));
@@ -73,7 +73,7 @@ export function hide(entityName: string, ...names: readonly string[]): Plugin {
   });
 }
 
-/** Decides about whole entities: everything but the named ones may be read and written. */
+/** Decides about whole entities: all except the named ones may be read and written. */
 export function deny(...names: readonly string[]): Plugin {
   return createPlugin({
     id: "test/deny",

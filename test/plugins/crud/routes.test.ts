@@ -19,7 +19,7 @@ const hidden = entity("hidden", { name: string })
   .internal()
   .rules({ read: ["everyone"] });
 
-/** Nobody may write notes. */
+/** No caller may write notes. */
 const noNotes = createPlugin({
   id: "test/no-notes",
   hooks: {
@@ -29,7 +29,7 @@ const noNotes = createPlugin({
   },
 });
 
-/** A surface of a stranger's that takes the filters of lists. */
+/** A third-party surface that accepts the filters of lists. */
 const tally = createPlugin({
   id: "test/tally",
   requires: ["crud"],
@@ -106,7 +106,7 @@ describe("the routes of an entity", () => {
     expect(app.api.routes.some(({ entity: of }) => of === "hidden")).toBe(false);
   });
 
-  it("answer HEAD, OPTIONS and other methods", async () => {
+  it("handle HEAD, OPTIONS and other methods", async () => {
     const head = await app.as(null).request("HEAD", "/api/order-items");
     expect([head.status, head.headers.get("x-total-count"), head.body]).toEqual([200, "45", ""]);
     const options = await app.as(null).request("OPTIONS", "/api/order-items/x");
@@ -123,7 +123,7 @@ describe("the service query", () => {
 });
 
 describe("POST", () => {
-  it("answers 201 with the record and its Location", async () => {
+  it("responds with 201, the record and its Location", async () => {
     const { status, headers, body } = await app.as(ANN).request("POST", "/api/order-items", { title: "New item" });
     expect(status).toBe(201);
     expect(body).toMatchObject({ title: "New item", amount: 1, ownerId: "ann" });
@@ -149,11 +149,11 @@ describe("POST", () => {
     });
   });
 
-  it("looks at nothing before it knows that the caller may create", async () => {
+  it("reads nothing before it knows that the caller may create", async () => {
     expect((await app.as(null).request("POST", "/api/order-items?nonsense=1", [])).status).toBe(401);
   });
 
-  it("takes include and select", async () => {
+  it("accepts include and select", async () => {
     const { body } = await app
       .as(ANN)
       .request("POST", "/api/order-items?include=owner&select=title", { title: "New item" });
@@ -165,7 +165,7 @@ describe("POST", () => {
     await app.as(ANN).request("DELETE", `/api/order-items/${(body as { id: string }).id}`);
   });
 
-  it("creates nothing when the query is wrong", async () => {
+  it("creates nothing if the query is invalid", async () => {
     const answer = await app.as(ANN).request("POST", "/api/order-items?include=nobody", { title: "New item" });
     expect(answer).toMatchObject({ status: 400, body: { message: 'There is no relation "nobody" to include.' } });
     expect((await get("/order-items?_limit=1")).headers.get("x-total-count")).toBe("45");
@@ -173,7 +173,7 @@ describe("POST", () => {
 });
 
 describe("GET of a list", () => {
-  it("answers an array, the total and the neighbouring pages", async () => {
+  it("returns an array, the total and the neighbouring pages", async () => {
     const { status, headers, body } = await get("/order-items?_page=2&_limit=20&_sort=-amount&title_like=item");
     expect(status).toBe(200);
     expect((body as { amount: number }[]).map(({ amount }) => amount)).toEqual(
@@ -189,7 +189,7 @@ describe("GET of a list", () => {
     });
   });
 
-  it("speaks of windows when it was asked for one", async () => {
+  it("links to windows if the request used one", async () => {
     const { headers } = await get("/order-items?_start=15&_end=25");
     expect(links(headers)).toEqual({
       first: "/api/order-items?_start=5&_end=15",
@@ -242,7 +242,7 @@ describe("GET of a list", () => {
     expect(new Set(seen).size).toBe(45);
   });
 
-  it("goes on by keyset where pages end", async () => {
+  it("continues by keyset where pages end", async () => {
     const limits = { maxOffset: 20, pageSize: 10 };
     const short = createTestApp({ entities: [user, orderItem], driver: memoryDriver(seed), limits });
     const rels: string[] = [];
@@ -267,7 +267,7 @@ describe("GET of a list", () => {
     expect(Object.keys(links(headers))).toEqual(["first", "next"]);
   });
 
-  it("escapes what may not stand in a Link header", async () => {
+  it("escapes characters that are not allowed in a Link header", async () => {
     const response = await app.api.handle({
       method: "GET",
       url: '/api/order-items?title=<">;{x}\u00e9&_limit=5',
@@ -278,7 +278,7 @@ describe("GET of a list", () => {
     );
   });
 
-  it("links below the path the app is mounted under", async () => {
+  it("links below the path where the app is mounted", async () => {
     const response = await app.api.handle({
       method: "GET",
       url: "/order-items?_limit=40",
@@ -288,7 +288,7 @@ describe("GET of a list", () => {
     expect(response.headers.link).toContain('</mounted/order-items?_page=2&_limit=40>; rel="next"');
   });
 
-  it("answers 400 with every problem of the query, 401 first", async () => {
+  it("responds with 400 and every problem of the query, but first with 401", async () => {
     expect(await get("/order-items?amount=x&titel=y")).toMatchObject({
       status: 400,
       body: {
@@ -310,12 +310,12 @@ describe("GET, PUT, PATCH and DELETE of one record", () => {
     expect(patched).toMatchObject({ status: 200, body: { amount: 1, title: "Item 1" } });
   });
 
-  it("name fields they ignored", async () => {
+  it("name the fields they ignored", async () => {
     const { headers } = await app.as(ANN).request("PATCH", "/api/order-items/item-01", { note: "x" });
     expect(headers.get("x-ignored-fields")).toBe("note");
   });
 
-  it("delete, answering success and id, and do not look at a body", async () => {
+  it("delete, return success and id, and ignore a body", async () => {
     const created = (await app.as(ANN).request("POST", "/api/order-items", { title: "Short-lived" })).body as {
       id: string;
     };
@@ -325,7 +325,7 @@ describe("GET, PUT, PATCH and DELETE of one record", () => {
     expect((await app.as(ANN).request("DELETE", path)).status).toBe(404);
   });
 
-  it("take include and select, and no other parameters", async () => {
+  it("accept include and select, and no other parameters", async () => {
     expect((await get("/order-items/item-02?include=owner&select=title")).body).toEqual({
       id: "item-02",
       title: "Item 2",
@@ -339,12 +339,12 @@ describe("GET, PUT, PATCH and DELETE of one record", () => {
     expect((await get("/order-items/item-02?_=1699999999")).status).toBe(200);
   });
 
-  it("are refused to others, whose rights are asked first", async () => {
+  it("are refused without the right, before anything else is checked", async () => {
     expect((await app.as(BOB).request("PATCH", "/api/order-items/item-02", { amount: 1 })).status).toBe(403);
     expect((await app.as(null).request("DELETE", "/api/order-items/item-02?force=1")).status).toBe(401);
   });
 
-  it("treat an id longer than any id like a missing record", async () => {
+  it("treat an overlong id like a missing record", async () => {
     const path = `/order-items/${"x".repeat(129)}`;
     expect((await get(path)).status).toBe(404);
     expect((await app.as(ANN).request("PUT", `/api${path}`, {})).status).toBe(404);

@@ -80,7 +80,7 @@ async function start(open: () => Promise<Opened>) {
 
 for (const [name, open, isMissing] of DATABASES)
   describe.skipIf(isMissing)(`versions on ${name}${isMissing ? ` (${noMysql})` : ""}`, () => {
-    it(`let ${CLIENTS} clients that read, change and write with If-Match count to as many`, {
+    it(`let ${CLIENTS} clients that read, change and write with If-Match reach that count`, {
       timeout: 120_000,
     }, async () => {
       const app = await startApp(await start(open));
@@ -105,7 +105,7 @@ for (const [name, open, isMissing] of DATABASES)
       expect(refused).toBeGreaterThan(0);
     });
 
-    it(`of ${CLIENTS} writes about the same version let one through`, async () => {
+    it(`allow one of ${CLIENTS} writes with the same version`, async () => {
       const api = await start(open);
       onTestFinished(() => api.close());
       const { id } = await api.asSystem().counter.create({});
@@ -118,7 +118,7 @@ for (const [name, open, isMissing] of DATABASES)
       expect((await api.asSystem().counter.get(id)).version).toBe(2);
     });
 
-    it("grow by one with every write, whatever kind it is, and with nothing else", { timeout: 120_000 }, async () => {
+    it("grow by one with every kind of write, and with nothing else", { timeout: 120_000 }, async () => {
       const api = await start(open);
       onTestFinished(() => api.close());
       const client = api.as({ id: "ann" });

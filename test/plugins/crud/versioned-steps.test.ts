@@ -31,7 +31,7 @@ async function start() {
 }
 
 describe("versions and entity steps", () => {
-  it("count what a step changes, and what its compensation changes back", async () => {
+  it("count a step's changes, and those of its compensation", async () => {
     const { notes, run } = await start();
     const { id } = await notes.create({ text: "one" });
     expect((await run(updateEntityStep("note", { id }, { text: "two" }))).status).toBe("completed");
@@ -40,7 +40,7 @@ describe("versions and entity steps", () => {
     expect(await notes.get(id)).toMatchObject({ text: "two", version: 4 });
   });
 
-  it("keep no compensation from changing back what others have left alone", async () => {
+  it("do not stop a compensation from reverting fields that others did not change", async () => {
     const { notes, run } = await start();
     const { id } = await notes.create({ text: "one" });
     const others = step("others", () => notes.update(id, { colour: "blue" }));
@@ -49,7 +49,7 @@ describe("versions and entity steps", () => {
     expect(await notes.get(id)).toMatchObject({ text: "one", colour: "blue", version: 4 });
   });
 
-  it("come back with a record that a compensation creates again", async () => {
+  it("are restored with a record that a compensation creates again", async () => {
     const { notes, run } = await start();
     const { id } = await notes.create({ text: "one" });
     await notes.update(id, { text: "two" });
@@ -57,7 +57,7 @@ describe("versions and entity steps", () => {
     expect(await notes.get(id)).toMatchObject({ text: "two", version: 2 });
   });
 
-  it("do not keep a creation from being taken back after later steps were", async () => {
+  it("do not stop a creation from being compensated after later steps changed it", async () => {
     const { notes, run } = await start();
     const made = ({ results }: StepContext) => ({ id: (results["create-note"] as { id: string }).id });
     const change = updateEntityStep("note", made, { text: "two" });
@@ -67,7 +67,7 @@ describe("versions and entity steps", () => {
 });
 
 describe("If-Match of an action that is a workflow", () => {
-  it("is part of the statement of its first change, also when others change the record meanwhile", async () => {
+  it("is part of its first change's statement, also if others change the record", async () => {
     const meanwhile: (() => Promise<unknown>)[] = [];
     const others = step("others", async () => void (await meanwhile.shift()?.()));
     const toRecord = ({ data }: StepContext) => ({ id: (data.params as { id: string }).id });

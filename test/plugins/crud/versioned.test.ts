@@ -65,7 +65,7 @@ const page = entity("page", { text: string, deletedAt: datetime.optional(), auth
   .versioned({ required: true })
   .rules({ read: ["everyone"], create: ["authenticated"], update: ["owner"], delete: ["owner"] })
   .actions({ remove: softDeleteAction, restore: restoreAction, touch: { path: "/:id/touch", handler: () => ({}) } });
-/** Who may write it and not read it: everybody but admins. */
+/** All callers may write it, and only admins may read it. */
 const letter = entity("letter", { text: string })
   .versioned()
   .rules({ read: ["admin"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] })
@@ -149,7 +149,7 @@ describe("versions of records", () => {
     expect([clone.status, clone.json.version]).toEqual([201, 1]);
   });
 
-  it("count links, also where nothing else of the record is stored", async () => {
+  it("count changes of links, also if no column of the record changes", async () => {
     const id = (await make("/notes")).slice(7);
     const path = await make("/labels", { name: "red" });
     expect((await ask("PATCH", path, { body: { notesIds: [id] } })).json.version).toBe(2);
@@ -158,7 +158,7 @@ describe("versions of records", () => {
     expect(await versionOf("label", path)).toBe(3);
   });
 
-  it("do not count what a transaction takes back", async () => {
+  it("do not count rolled-back writes", async () => {
     const path = await make("/notes");
     const id = path.slice(7);
     await expect(
@@ -176,8 +176,8 @@ describe("versions of records", () => {
   });
 });
 
-describe("the tag of an answer", () => {
-  it("is strong, and is on answers with one record of an entity with versions alone", async () => {
+describe("the ETag of a response", () => {
+  it("is strong, and is set only for single records of entities with versions", async () => {
     const created = await ask("POST", "/notes", { body: { text: "one" } });
     const path = `/notes/${created.json.id}`;
     expect(created.headers.get("etag")).toMatch(/^"1\.[\w-]{22}"$/);
@@ -193,7 +193,7 @@ describe("the tag of an answer", () => {
     expect((await ask("GET", await make("/plains"))).headers.get("etag")).toBeNull();
   });
 
-  it("differs wherever the bytes do: fields, related records, and who asks", async () => {
+  it("differs with the bytes: fields, related records, and the caller", async () => {
     const path = await make("/notes", { text: "one" });
     await api.asSystem().note.update(path.slice(7), { secret: "s" });
     const selected = await ask("GET", `${path}?select=text`);
@@ -208,7 +208,7 @@ describe("the tag of an answer", () => {
     for (const tag of tags) expect(tag).toMatch(/^"2\./);
   });
 
-  it("answers 304 without a body to a reader who has these bytes, and only then", async () => {
+  it("gives 304 without a body only to a reader who has these bytes", async () => {
     const path = await make("/notes");
     const tag = await tagOf(path);
     for (const none of [tag, `W/${tag}`, `"x", ${tag}`, "*"]) {
@@ -238,7 +238,7 @@ describe("If-Match and If-None-Match", () => {
     ["GET", "", undefined],
   ] as const;
 
-  it.each(writes)("on %s %s hold for this version alone", async (method, below, body) => {
+  it.each(writes)("on %s %s match only this version", async (method, below, body) => {
     const path = await make("/notes");
     await ask("PATCH", path, { body: { text: "now" } });
     const tag = await tagOf(path);
@@ -253,14 +253,14 @@ describe("If-Match and If-None-Match", () => {
     expect(await statusOf({ match: `"9", ${tag}`, none: '"1"' })).toBeLessThan(300);
   });
 
-  it("take * for any record that is there", async () => {
+  it("accept * for any existing record", async () => {
     const path = await make("/notes");
     expect((await ask("PATCH", path, { body: { text: "two" }, match: "*" })).status).toBe(200);
     expect((await ask("PATCH", "/notes/none", { body: { text: "two" }, match: "*" })).status).toBe(404);
     expect((await ask("PATCH", "/notes/none", { body: { text: "two" }, match: '"1"' })).status).toBe(404);
   });
 
-  it.each([0, -1])("hold for a record that was given the version %i before there were any", async (version) => {
+  it.each([0, -1])("match a record from before versions by the version %i", async (version) => {
     const { id } = await api.asSystem().note.create({ text: "old", version });
     const path = `/notes/${id}`;
     const tag = await tagOf(path);
@@ -269,19 +269,19 @@ describe("If-Match and If-None-Match", () => {
     expect((await ask("PATCH", path, { body: { text: "newer" }, match: tag })).status).toBe(412);
   });
 
-  it("say why in one shape", async () => {
+  it("report failures in one format", async () => {
     const { status, json } = await ask("PATCH", await make("/notes"), { body: { text: "two" }, match: '"8"' });
     expect(status).toBe(412);
     expect(json).toMatchObject({ code: "PRECONDITION_FAILED", message: "The record has changed since it was read" });
   });
 
-  it("are about the first change that an action makes of its record: the rest is its own", async () => {
+  it("apply to an action's first change of its record; later changes are its own", async () => {
     const path = await make("/notes");
     const { status, json } = await ask("POST", `${path}/shout`, { match: '"1"' });
     expect([status, json.version, json.text]).toEqual([200, 3, "one!"]);
   });
 
-  it("never match a record without versions, rather than be ignored", async () => {
+  it("never match a record without versions, instead of being ignored", async () => {
     const path = await make("/plains");
     for (const method of ["PATCH", "DELETE"]) {
       const { status, json } = await ask(method, path, { body: { text: "two" }, match: '"1"' });
@@ -319,7 +319,7 @@ describe("an entity that requires If-Match", () => {
     await api.as({ id: "ann" }).page.update(path.slice(7), { text: "in the process" });
   });
 
-  it("takes it for soft deletion and restoring, too", async () => {
+  it("accepts it for soft deletion and restoring too", async () => {
     const path = await make("/pages", { text: "one" }, "ann");
     expect((await ask("DELETE", `${path}/soft`, { as: "ann", match: '"2"' })).status).toBe(412);
     expect((await ask("DELETE", `${path}/soft`, { as: "ann", match: '"1"' })).status).toBe(200);
@@ -330,7 +330,7 @@ describe("an entity that requires If-Match", () => {
 });
 
 describe("rules come before conditions", () => {
-  it("for those who may not change the record", async () => {
+  it("for callers who may not change the record", async () => {
     const path = await make("/pages", { text: "one" }, "ann");
     for (const match of ['"1"', '"2"', "nonsense"]) {
       expect((await ask("PATCH", path, { body: { text: "two" }, match })).status).toBe(401);
@@ -339,7 +339,7 @@ describe("rules come before conditions", () => {
     }
   });
 
-  it.each(["/letters", "/parcels"])("and tell nothing of %s to those who may not read them", async (collection) => {
+  it.each(["/letters", "/parcels"])("and reveal nothing of %s to callers who may not read them", async (collection) => {
     const path = await make(collection);
     const as = "bob";
     const answers = [];
@@ -357,7 +357,7 @@ describe("rules come before conditions", () => {
 });
 
 describe("versions that a plugin hides", () => {
-  it("are in no tag, and cannot be found out by asking", async () => {
+  it("are in no ETag, and cannot be found out with conditions", async () => {
     const discreet = createPlugin({
       id: "discreet",
       version: "1.0.0",
@@ -400,8 +400,8 @@ describe("versions that a plugin hides", () => {
   });
 });
 
-describe("a write that asks about a version", () => {
-  it("is one statement, as any other", async () => {
+describe("a write with a version condition", () => {
+  it("is one statement, like any other", async () => {
     const driver = recordStatements(memoryDriver());
     const other = keelson({ entities: [user, note, remark, label], driver, logger: noopLogger });
     await other.ready;
@@ -423,7 +423,7 @@ describe("a write that asks about a version", () => {
   });
 });
 
-describe("ifVersion of calls in the process", () => {
+describe("ifVersion of in-process calls", () => {
   it("is part of the statement", async () => {
     const { note: notes } = api.as({ id: "ann" });
     const { id, version } = await notes.create({ text: "one" });
@@ -438,7 +438,7 @@ describe("ifVersion of calls in the process", () => {
 });
 
 describe("documentation", () => {
-  it("names the conditions, the tag and their errors where there are versions", async () => {
+  it("lists the conditions, the ETag and their errors for entities with versions", async () => {
     const { paths, components } = (await request(url, "GET", "/openapi.json", { token: "ann" })).json;
     const pages = paths["/api/pages/{id}"];
     const resolve = (one: { $ref?: string }) =>

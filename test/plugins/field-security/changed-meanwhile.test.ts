@@ -3,8 +3,8 @@ import { withMiddleware } from "keelson/plugin";
 import { createTestApp } from "keelson/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-// What a rule asks of the database is asked after the record was read. Between the two, the record is made public: it never
-// was public with the value that was read.
+// A rule's database reads run after the record was read. In between, the record is made public; it was never public with the
+// value that was read.
 
 const inOpenBox = defineRule("cmInOpenBox", () => ({ box: { open: true } }));
 const seesOpen = defineRule("cmSeesOpen", ({ record }) => (record?.free === true ? true : { box: { open: true } }));
@@ -30,7 +30,7 @@ const paper = entity("paper", { title: string, secret: string, box: belongsTo(()
 describe("a record that is made public while it is read", () => {
   const entities = [box, note, paper];
   let app: ReturnType<typeof createTestApp<typeof entities>>;
-  /** What happens before the second time that records of an entity are read. */
+  /** Runs before the second read of an entity's records. */
   let meanwhile: (() => Promise<unknown>) | undefined;
   let reads = 0;
   beforeEach(async () => {
@@ -68,7 +68,7 @@ describe("a record that is made public while it is read", () => {
     "/notes?select=plain",
     "/notes?select=code",
     "/notes/export",
-  ])("shows no value that was hidden when it was there: %s", async (path) => {
+  ])("does not show a value that was hidden when it was stored: %s", async (path) => {
     const { body } = await app.as(null).request("GET", `/api${path}`);
     expect(JSON.stringify(body)).not.toContain("HIDDEN");
   });
@@ -79,7 +79,7 @@ describe("a record that is made public while it is read", () => {
     expect(JSON.stringify(copies)).not.toContain("HIDDEN");
   });
 
-  it("is shown as it is now in the answer to a write", async () => {
+  it("is shown in its current state in the response to a write", async () => {
     reads = 1;
     const { status, body } = await app.as(null).request("PATCH", "/api/papers/p", { title: "new" });
     expect([status, body]).toMatchObject([200, { id: "p", secret: "public" }]);
@@ -94,7 +94,7 @@ describe("a record that leaves the rule while it is decided", () => {
     .rules({ update: [whileShut] })
     .validate(({ open }) => open !== true, "is open");
 
-  it("is not told apart by what its validators say", async () => {
+  it("is not revealed by its validators' messages", async () => {
     const base = memoryDriver();
     let reads = 0;
     const driver = withMiddleware(base, async (statement, next) => {

@@ -13,7 +13,7 @@ import {
 import type { OperationScope } from "../../../src/plugin.ts";
 import { createHandlerApp } from "./handler-app.ts";
 
-/** Depends on nothing but the request: two anonymous callers may get different answers. */
+/** Depends only on the request: two anonymous callers may get different results. */
 const hasTicket = defineRule("copiedHasTicket", ({ request, record }) => {
   const headers = (request as Request | undefined)?.headers;
   return headers?.get("x-ticket") === "good" && record?.title === "t";
@@ -52,25 +52,22 @@ const CHANGES: readonly (readonly [string, (record: Row, id: string) => Row])[] 
 ];
 
 describe.each(READINGS)("a record that %s read", (_, read) => {
-  it.each(CHANGES)(
-    "shows what it showed when it was read, whatever its owner is changed to: %s",
-    async (__, change) => {
-      const asBob = await app.inHandler(async (scope) => change(await read(scope), "bob"), bob);
-      expect(asBob.body).toMatchObject({ id: "d", ownerId: "bob" });
-      expect(asBob.body).not.toHaveProperty("draft");
-      const asAnn = await app.inHandler(async (scope) => change(await read(scope), "bob"), ann);
-      expect(asAnn.body).toMatchObject({ draft: "canary", ownerId: "bob" });
-    },
-  );
+  it.each(CHANGES)("keeps the fields shown at the time of reading, even with another owner: %s", async (__, change) => {
+    const asBob = await app.inHandler(async (scope) => change(await read(scope), "bob"), bob);
+    expect(asBob.body).toMatchObject({ id: "d", ownerId: "bob" });
+    expect(asBob.body).not.toHaveProperty("draft");
+    const asAnn = await app.inHandler(async (scope) => change(await read(scope), "bob"), ann);
+    expect(asAnn.body).toMatchObject({ draft: "canary", ownerId: "bob" });
+  });
 
-  it.each(CHANGES)("is filtered as it was read: %s", async (__, change) => {
+  it.each(CHANGES)("is masked as it was read: %s", async (__, change) => {
     const { value } = await app.inHandler(async (scope) => change(await read(scope), "bob"), ann);
     expect(filterReadableFields(value, bob)).not.toHaveProperty("draft");
     expect(filterReadableFields(value, doc, { user: bob })).not.toHaveProperty("draft");
     expect(filterReadableFields(filterReadableFields(value, ann), ann)).toHaveProperty("draft", "canary");
   });
 
-  it("prints its values, and neither its definition nor what was read", async () => {
+  it("prints its values, without its definition or its state when read", async () => {
     const { value } = await app.inHandler(async (scope) => ({ ...(await read(scope)), draft: "", price: 0 }), ann);
     for (const options of [
       {},
@@ -85,10 +82,10 @@ describe.each(READINGS)("a record that %s read", (_, read) => {
   });
 });
 
-describe("what a record shows one anonymous caller", () => {
+describe("a record's fields for one anonymous caller", () => {
   const ask = (ticket: string) => app.as(null).request("GET", "/run", undefined, { "x-ticket": ticket });
 
-  it("is not shown to another one who is given the same record", async () => {
+  it("are hidden from another one who is given the same record", async () => {
     let kept: Row[] | undefined;
     app.handle(async (scope) => {
       kept ??= (await scope.run({ kind: "list", entity: doc })).records;
@@ -100,7 +97,7 @@ describe("what a record shows one anonymous caller", () => {
     expect(other).not.toHaveProperty("price");
   });
 
-  it("is shown in the transactions of the same request", async () => {
+  it("are shown in the transactions of the same request", async () => {
     app.handle((scope) => scope.transaction(async (inner) => (await inner.run({ kind: "list", entity: doc })).records));
     expect((await ask("good")).body).toMatchObject([{ price: 7 }]);
   });

@@ -28,7 +28,7 @@ const everyone = { create: ["everyone"], read: ["everyone"], update: ["everyone"
 const KEY = "0123456789abcdef".repeat(4);
 const CIPHERTEXT = /^k1:(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Values of every kind as callers send them, and get them back. */
+/** Values of every kind as callers send and receive them. */
 const KINDS = {
   string: [string, ["a", "v1:AAAA", "x".repeat(255), "🦉".repeat(255), ""]],
   text: [text, ["line\nline", "k1:".concat("A".repeat(60)), "é".repeat(10_000)]],
@@ -83,7 +83,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
   let app: ReturnType<typeof makeApp>;
   let drop: () => Promise<void>;
   const send = (method: string, path: string, body?: unknown) => app.as(null).request(method, `/api${path}`, body);
-  /** Past the framework: the driver that the app was given. */
+  /** Direct access: the driver that the app was given. */
   const stored = async (name: string, id: string): Promise<Row> =>
     (await app.api.driver.findOne(name, { id })) ?? expect.fail(`${name} ${id} is missing`);
   const newNote = async (data: Row): Promise<string> => {
@@ -115,7 +115,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
       const written = typeof value === "string" && name !== "datetime" && name !== "json" ? value : undefined;
       if (written !== undefined)
         expect(Buffer.from(raw.slice(3), "base64")).toHaveLength(12 + Buffer.byteLength(written) + 16);
-      // Again, over itself: there is nothing that a client cannot send back.
+      // Once more over itself: a client can send back every value.
       expect(((await send("PATCH", `/everythings/${id}`, { [name]: value })).body as Row)[name]).toEqual(value);
       expect((await stored("everything", id))[name]).not.toBe(raw);
       const { value: read } = await app.inHandler(async ({ driver }) => driver.findOne("everything", { id }));
@@ -124,20 +124,20 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     },
   );
 
-  it("that are empty are null, in the table too", async () => {
+  it("that are empty are null in the table too", async () => {
     const { body } = await send("POST", "/everythings", {});
     const { id, ...rest } = body as Row;
     expect(rest).toMatchObject(Object.fromEntries(Object.keys(KINDS).map((name) => [name, null])));
     expect(await stored("everything", String(id))).toMatchObject({ string: null, json: null, int: null });
   });
 
-  it("have a ciphertext of their own for equal values", async () => {
+  it("have different ciphertexts for equal values", async () => {
     const ids = [await newNote({ other: "a secret" }), await newNote({})];
     const rows = await Promise.all(ids.map((id) => stored("note", id)));
     expect(new Set([rows[0]?.secret, rows[0]?.other, rows[1]?.secret]).size).toBe(3);
   });
 
-  it("are encrypted and decrypted by the driver of a handler, whatever it is asked", async () => {
+  it("are encrypted and decrypted by a handler's driver, in every method", async () => {
     const now = new Date();
     const row = (id: string): Row => ({ id, title: "bulk", secret: `of ${id}`, createdAt: now, updatedAt: now });
     const { value } = await app.inHandler(async ({ driver }) => {
@@ -192,7 +192,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     for (const id of ["h1", "h2", "h3"]) expect((await stored("note", id)).secret).toMatch(CIPHERTEXT);
   });
 
-  it("changed on many records at once have as many ciphertexts, each bound to its record", async () => {
+  it("changed on many records at once have different ciphertexts, bound to each record", async () => {
     const ids = [await newNote({ title: "many" }), await newNote({ title: "many" }), await newNote({ title: "many" })];
     const { value } = await app.inHandler(async ({ driver }) => [
       await driver.updateMany("note", { title: "many" }, { secret: "the same", level: 9 }),
@@ -216,7 +216,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     expect(await app.api.driver.count("note", { title: "x" })).toBe(0);
   });
 
-  it("of one record are changed by any conditions that only it meets", async () => {
+  it("of one record are changed by any conditions that match only it", async () => {
     const id = await newNote({ title: "the one" });
     const change = async (where: Row) =>
       (await app.inHandler(({ driver }) => driver.update("note", where, { secret: "anew" }))).value;
@@ -228,7 +228,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     await expect(change({ title: "the one" })).rejects.toMatchObject({ status: 409 });
   });
 
-  it("without a blind index are compared with nothing but null", async () => {
+  it("without a blind index can only be compared with null", async () => {
     await newNote({ title: "one", other: null });
     for (const where of [{ other: "x" }, { other: { in: ["x"] } }, { NOT: { other: "x" } }, { OR: [{ secret: "x" }] }])
       for (const ask of ["findMany", "count", "deleteMany"] as const)
@@ -242,7 +242,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     expect(value).toBe(1);
   });
 
-  it("are asked by their own column whether they are null, since not every value has an index", async () => {
+  it("are compared with null by their own column, since not every value has an index", async () => {
     const title = "migrating";
     const ids = [await newNote({ title, ssn: "m-1" }), await newNote({ title }), await newNote({ title })];
     await app.api.driver.update("note", { id: ids[1] as string }, { ssn: "m-2, in clear" });
@@ -264,7 +264,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     expect(await found({ in: [null, "m-1", "m-3"] })).toEqual(["m-1", null]);
     expect(await found({ nin: ["m-1", null] })).toEqual(["m-2, in clear"]);
     expect(await found({ in: [] })).toEqual([]);
-    // What is in clear is not found, and so differs from everything.
+    // A plaintext value is not found, and so differs from everything.
     expect(await found("m-2, in clear")).toEqual([]);
     expect(await found({ ne: "m-2, in clear" })).toEqual(["m-1", "m-2, in clear", null]);
     expect(await migrating.deleteMany(note, { title, ssn: null })).toBe(1);
@@ -281,11 +281,11 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     [{ ssn: { null: "x" } }, /"null" on "ssn" takes true or false/],
     [{ ssn: { in: "x" } }, /"in" on "ssn" takes an array/],
     [{ other: { gt: "1" } }, /"other" does not take the operator "gt"/],
-  ])("are refused by their own name in conditions that cannot be: %j", async (where, message) => {
+  ])("are named in the refusal of invalid conditions: %j", async (where, message) => {
     await expect(app.inHandler(({ driver }) => driver.count("note", where))).rejects.toThrow(message);
   });
 
-  it("that are unique are so by their values, on create, on update and in bulk", async () => {
+  it("that are unique have unique values, on create, on update and in bulk", async () => {
     const id = await newNote({ ssn: "unique 1" });
     const second = await newNote({ ssn: "unique 2" });
     for (const [method, path] of [
@@ -312,7 +312,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     expect((await send("PATCH", `/notes/${id}`, { ssn: "unique 1" })).status).toBe(200);
   });
 
-  it("have blind indexes that tell nothing of each other, and are no hashes of the value", async () => {
+  it("have unrelated blind indexes, which are not hashes of the value", async () => {
     const id = await newNote({ ssn: "123-45" });
     const { body } = await send("POST", "/letters", { ssn: "123-45" });
     const digests = [(await stored("note", id)).ssnBidx, (await stored("letter", (body as { id: string }).id)).ssnBidx];
@@ -326,13 +326,13 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     }
   });
 
-  describe("moved by someone who can write to the table", () => {
+  describe("ciphertexts moved by an attacker with write access to the table", () => {
     const failing = async (id: string): Promise<unknown> => {
       const { status, body } = await send("GET", `/notes/${id}`);
       return [status, (body as { code: string }).code];
     };
 
-    it("to another record or another field they are an error, and not another caller's value", async () => {
+    it("to another record or field are an error, and not another caller's value", async () => {
       const [a, b] = [await newNote({ other: "other of a", ssn: "move a" }), await newNote({ ssn: "move b" })];
       const row = await stored("note", a);
       await app.api.driver.update("note", { id: b }, { secret: row.secret });
@@ -344,7 +344,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
       await app.api.driver.deleteMany("note", { id: { in: [a, b] } });
     });
 
-    it("fail what shows them and nothing else, until they are written anew", async () => {
+    it("fail only requests that show them, until they are written anew", async () => {
       const id = await newNote({ title: "broken" });
       for (const secret of ["in clear", "", "k1:", "k1:AAAA", "gone:".concat("A".repeat(60)), ":abc", "k1:k1:abc"]) {
         await app.api.driver.update("note", { id }, { secret });
@@ -359,7 +359,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     });
   });
 
-  it("of a key that does not bind may be moved, which is what binding is for", async () => {
+  it("of a key without binding may be moved, which is why binding exists", async () => {
     const loose = createHandlerApp({ entities: [note], encryption: { key: KEY } });
     const { id: a } = await loose.api.asSystem().note.create({ secret: "of a" });
     const { id: b } = await loose.api.asSystem().note.create({ secret: "of b" });
@@ -372,7 +372,7 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     await loose.close();
   });
 
-  it("have no default that a driver fills in, in clear", async () => {
+  it("have no default that a driver stores in clear", async () => {
     const defaulted = entity("note", {
       secret: text.encrypted().default("the default"),
       password: string.password({ cost: 1 }).default("the default"),
@@ -403,7 +403,7 @@ describe("a value that cannot be decrypted", () => {
   });
   afterAll(() => api.close());
 
-  it("reads as null where the app says so, and is logged", async () => {
+  it("reads as null if the app allows it, and is logged", async () => {
     expect(await api.asSystem().note.get("n")).toMatchObject({ title: "t", secret: null });
     expect((await api.as({ id: "u" }).note.list()).data).toMatchObject([{ id: "n", secret: null }]);
     const line =
@@ -414,7 +414,7 @@ describe("a value that cannot be decrypted", () => {
 });
 
 describe("a rule's condition on an encrypted field", () => {
-  it("decides in the statement and on a record in hand alike", async () => {
+  it("gives the same result in the statement and on a record in memory", async () => {
     const born = datetime.encrypted({ searchable: true });
     const inThatYear = defineRule("inThatYear", () => ({ born: new Date(0) }));
     const person = entity("person", { born, name: string.default("n") }).rules({

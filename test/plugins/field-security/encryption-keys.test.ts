@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 describe("an app with encrypted fields", () => {
-  it("does not start without a key, and says for which fields", () => {
+  it("does not start without a key, and names the fields that need it", () => {
     const boot = () => keelson({ entities: [note, patient, plain], driver: memoryDriver(), logger: noopLogger });
     expect(boot).toThrow(ConfigurationError);
     expect(boot).toThrow(
@@ -43,7 +43,7 @@ describe("an app with encrypted fields", () => {
   });
 
   it.each(["short", "zz".repeat(32), "١".repeat(64), `${KEY_1}0`, KEY_1.slice(1)])(
-    "does not start with a key that is none, and does not repeat it: %s",
+    "does not start with an invalid key, and does not repeat it: %s",
     (key) => {
       for (const boot of [
         () => start({ key }),
@@ -59,7 +59,7 @@ describe("an app with encrypted fields", () => {
     },
   );
 
-  it("writes with its key under its id, and reads what its other keys wrote", async () => {
+  it("writes with its key under its id, and reads values of its other keys", async () => {
     const before = start({ key: KEY_1, keyId: "2023" });
     const { id } = await before.notes.create({ secret: "of 2023" });
     expect(await secretIn(before.driver, id)).toMatch(/^2023:/);
@@ -83,7 +83,7 @@ describe("an app with encrypted fields", () => {
     expect((await one.notes.get(id)).secret).toBe("of one");
   });
 
-  it("takes the keys of the process where it has none of its own, and the ones that come later", async () => {
+  it("uses the keys of the process if it has no own, including later ones", async () => {
     initEncryption({ key: KEY_1, keyId: "process" });
     const { notes, driver } = start();
     const { id } = await notes.create({ secret: "x" });
@@ -116,14 +116,14 @@ describe("KEELSON_ENCRYPTION_KEY", () => {
     expect(await secretIn(after.driver, (await after.notes.create({ secret: "y" })).id)).toMatch(/^new:/);
   });
 
-  it("needs ids where there are several keys", () => {
+  it("needs ids for several keys", () => {
     environment(`new:${KEY_2},${KEY_1}`);
     expect(() => start()).toThrow(/with several keys each needs its id/);
     expect(() => start()).not.toThrow(KEY_1);
   });
 
   it.each([`a:b:${KEY_1}`, `new:${KEY_2},a:b:${KEY_1}`, `:a:${KEY_1}`, `${KEY_1}:${KEY_2}`])(
-    "is refused where it would be read in part: %s",
+    "is refused if only a part of it would be used: %s",
     (text_) => {
       environment(text_);
       expect(() => start()).toThrow(ConfigurationError);
@@ -131,7 +131,7 @@ describe("KEELSON_ENCRYPTION_KEY", () => {
     },
   );
 
-  it("gives way to what the app is given, and comes before the keys of the process", async () => {
+  it("is overridden by the app's own keys, and overrides those of the process", async () => {
     environment(`env:${KEY_1}`);
     initEncryption({ key: KEY_2, keyId: "process" });
     const own = start({ key: KEY_3, keyId: "own" });
@@ -140,7 +140,7 @@ describe("KEELSON_ENCRYPTION_KEY", () => {
     expect(await secretIn(env.driver, (await env.notes.create({ secret: "x" })).id)).toMatch(/^env:/);
   });
 
-  it("that is empty does not count", () => {
+  it("that is empty is ignored", () => {
     environment("");
     expect(() => start()).toThrow(/needs a key/);
   });

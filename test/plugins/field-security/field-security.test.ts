@@ -24,7 +24,7 @@ const ruled = entity("ruled", {
   bySome: string.writable("some").optional(),
 });
 
-/** Rules that answer what a test says, and note what they were asked. */
+/** Rules with results set by a test, which record their arguments. */
 function fieldRules(answer: Awaited<ReturnType<AskField>> | Promise<boolean>) {
   const asked: string[] = [];
   const service: FieldRules = {
@@ -38,7 +38,7 @@ function fieldRules(answer: Awaited<ReturnType<AskField>> | Promise<boolean>) {
 const problemsOf = (error: unknown): readonly string[] => (error as ConfigurationError).problems;
 
 describe("the plugin by itself", () => {
-  it("provides what protects fields, whatever the app has", async () => {
+  it("provides services to protect fields in every app", async () => {
     const kernel = await createFakeKernel().withEntities(plain).use(fieldSecurity());
     expect(kernel.seen).toEqual({
       services: [],
@@ -51,7 +51,7 @@ describe("the plugin by itself", () => {
     await kernel.close();
   });
 
-  it("adds a hook and a service where there are passwords, and hooks where there are rules of fields", async () => {
+  it("adds a hook and a service for passwords, and hooks for field rules", async () => {
     const { service } = fieldRules(true);
     const kernel = createFakeKernel().withEntities(user, ruled).given("rules.fields", service);
     await kernel.use(fieldSecurity());
@@ -60,7 +60,7 @@ describe("the plugin by itself", () => {
     await kernel.close();
   });
 
-  it("reports a missing key and missing rules before anything runs", async () => {
+  it("reports a missing key and missing rules at start", async () => {
     const kernel = createFakeKernel().withEntities(note, ruled);
     const error = await kernel.use(fieldSecurity()).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -70,7 +70,7 @@ describe("the plugin by itself", () => {
     ]);
   });
 
-  it("reports fields whose values have no blind index", async () => {
+  it("reports fields that cannot have a blind index", async () => {
     const odd = entity("odd", { data: json.encrypted({ searchable: true }) });
     const error = await createFakeKernel()
       .withEntities(odd)
@@ -111,7 +111,7 @@ describe("the plugin by itself", () => {
     await kernel.close();
   });
 
-  it("refuses more passwords at once than it was told, and is done with them in turn", async () => {
+  it("refuses more passwords at once than its limit, and hashes them in turn", async () => {
     const kernel = createFakeKernel().withEntities(user).withDriver(memoryDriver());
     await kernel.use(fieldSecurity({ passwords: { concurrency: 1, queue: 1 } }));
     const create = () => kernel.operation({ kind: "create", entity: user, data: { password: "correct horse" } });
@@ -125,7 +125,7 @@ describe("the plugin by itself", () => {
   it.each([
     ["yes", true],
     ["yes, later", Promise.resolve(true)],
-  ])("shows and writes a field that its rules let through: %s", async (_, answer) => {
+  ])("shows and writes a field that its rules allow: %s", async (_, answer) => {
     const { service, asked } = fieldRules(answer);
     const kernel = createFakeKernel().withEntities(ruled).withDriver(memoryDriver()).given("rules.fields", service);
     await kernel.use(fieldSecurity());
@@ -146,7 +146,7 @@ describe("the plugin by itself", () => {
   it.each([
     ["no", false],
     ["no, later", Promise.resolve(false)],
-  ])("takes a field that its rules do not let through out of masks and writes: %s", async (_, answer) => {
+  ])("removes a field that its rules deny from masks and writes: %s", async (_, answer) => {
     const kernel = createFakeKernel().withEntities(ruled).withDriver(memoryDriver());
     await kernel.given("rules.fields", fieldRules(answer).service).use(fieldSecurity());
     const data = { title: "t", forSome: "a", bySome: "b" };
@@ -159,7 +159,7 @@ describe("the plugin by itself", () => {
     await kernel.close();
   });
 
-  it("keeps a field closed while its rules are being asked", async () => {
+  it("keeps a field closed while its rules are pending", async () => {
     let answer: (value: boolean) => void = () => {};
     const waiting = new Promise<boolean>((resolve) => {
       answer = resolve;
@@ -176,7 +176,7 @@ describe("the plugin by itself", () => {
     await kernel.close();
   });
 
-  it("gives its hasher as a service", async () => {
+  it("provides its hasher as a service", async () => {
     const kernel = await createFakeKernel().withEntities(user).withDriver(memoryDriver()).use(fieldSecurity());
     const hasher = kernel.scope().services.resolve<PasswordHasher>("field-security.passwords");
     expect(await hasher.verify("x", await hasher.hash("x", { cost: 1 }))).toBe(true);

@@ -15,7 +15,7 @@ import { createTestApp } from "../../../src/testing/index.ts";
 type Config<E extends readonly EntityLike[]> = Omit<KeelsonConfig<E>, "getUser" | "plugins">;
 
 /**
- * An app with an endpoint whose handler does what it is told.
+ * An app with an endpoint whose handler a test sets.
  * @param choose plugins, from the default ones @default these
  */
 export function createHandlerApp<const E extends readonly EntityLike[]>(
@@ -32,11 +32,11 @@ export function createHandlerApp<const E extends readonly EntityLike[]>(
   });
   return {
     ...app,
-    /** What the endpoint does from now on. */
+    /** The endpoint's handler from now on. */
     handle(code: (scope: OperationScope) => unknown): void {
       work = code;
     },
-    /** What code in a handler gets, and what its caller is answered. */
+    /** What code in a handler reads, and the response to its caller. */
     async inHandler<T>(code: (scope: OperationScope) => Promise<T>, as: User | null = null) {
       let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
       work = async (scope) => {

@@ -21,25 +21,22 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe("fields that are in no answer", () => {
-  it.each(HIDDEN)(
-    "are no order of a list either, not even of the system, whose cursor would hold one: %s",
-    async (name) => {
-      const system = app.api.asSystem().user;
-      for (const sort of [[name], [`-${name}`], ["name", name]])
-        await expect(system.list({ sort: sort as never, limit: 1 })).rejects.toMatchObject({
-          status: 400,
-          message: `user cannot be sorted by "${name}"`,
-        });
-      const sort = [{ field: name, direction: "asc" }] as const;
-      await expect(
-        app.inHandler((scope) => scope.run({ kind: "list", entity: "user", query: { sort, limit: 1 } })),
-      ).rejects.toMatchObject({ status: 400 });
-      expect((await system.list({ sort: ["name"], limit: 1 })).nextCursor).toEqual(expect.any(String));
-    },
-  );
+describe("fields that are in no response", () => {
+  it.each(HIDDEN)("cannot sort a list, even for the system, because the cursor would show one: %s", async (name) => {
+    const system = app.api.asSystem().user;
+    for (const sort of [[name], [`-${name}`], ["name", name]])
+      await expect(system.list({ sort: sort as never, limit: 1 })).rejects.toMatchObject({
+        status: 400,
+        message: `user cannot be sorted by "${name}"`,
+      });
+    const sort = [{ field: name, direction: "asc" }] as const;
+    await expect(
+      app.inHandler((scope) => scope.run({ kind: "list", entity: "user", query: { sort, limit: 1 } })),
+    ).rejects.toMatchObject({ status: 400 });
+    expect((await system.list({ sort: ["name"], limit: 1 })).nextCursor).toEqual(expect.any(String));
+  });
 
-  it("are there for code that asks for them by name", async () => {
+  it("are available to code that selects them by name", async () => {
     const { value } = await app.inHandler(async ({ driver }) => {
       const { token, password, ssn } = (await driver.findOne("user", { id: "u" })) as Row;
       return { token, isHash: String(password).startsWith("$pbkdf2$"), ssn };
@@ -88,7 +85,7 @@ describe("fields that are in no answer", () => {
     expect(JSON.stringify(rest)).not.toMatch(/token|password|Bidx/);
   });
 
-  it("do not come back when a copy of a record is stored, and stay what they were", async () => {
+  it("keep their values when a copy of a record is stored, and are not revealed", async () => {
     const before = await app.api.driver.findOne("user", { id: "u" });
     await app.inHandler(async ({ driver }) => {
       const { id, ...record } = { ...((await driver.findOne("user", { id: "u" })) as Row) };
@@ -98,7 +95,7 @@ describe("fields that are in no answer", () => {
     expect(after).toMatchObject({ token: before?.token, password: before?.password, ssnBidx: before?.ssnBidx });
   });
 
-  it("are masked in what services read, whatever scope they belong to", async () => {
+  it("are masked in records that services read, whatever their scope", async () => {
     const all = { services: { people: ({ driver }: { driver: unknown }) => driver } };
     const other = createHandlerApp({ entities: [user, note], encryption: { key: "11".repeat(32) }, ...all });
     await other.api.asSystem().user.create({ name: "n", token: "the token", password: "the password", ssn: "1" });

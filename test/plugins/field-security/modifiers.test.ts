@@ -23,14 +23,14 @@ const build = (names: readonly string[]): StringField =>
 describe("the modifiers that protect a field", () => {
   const orders = permutations(Object.keys(LAYERS));
 
-  it("mean the same in every order", () => {
+  it("mean the same in any order", () => {
     const plain = ({ ruleObjects, ...rest }: FieldDefinition): object => ({ ...rest, ruleObjects: { ...ruleObjects } });
     const definitions = orders.map((order) => plain(build(order).definition));
     expect(definitions).toHaveLength(24);
     for (const definition of definitions) expect(definition).toEqual(definitions[0]);
   });
 
-  it("do the same in every order", async () => {
+  it("do the same in any order", async () => {
     const fields = Object.fromEntries(orders.map((order, index) => [`f${index}`, build(order).optional()]));
     const app = createHandlerApp({
       entities: [entity("doc", fields).rules(everyone)],

@@ -11,7 +11,7 @@ const person = entity("person", { name: string })
 const board = entity("board", { name: string, posts: hasMany(() => post) })
   .timestamps(false)
   .rules({ read: ["everyone"] });
-/** Its note is shown to its author alone. */
+/** Only the author sees its note. */
 const post = entity("post", {
   title: string,
   note: text.optional().readable(["owner"]),
@@ -42,7 +42,7 @@ describe.each(ALL_DATABASES)("values of a field that a record does not show, on 
     await database?.drop();
   });
 
-  /** What bob is told where a text of ann's posts has a length, and bob's own has 300,000 bytes. */
+  /** Bob's response if one text of ann's posts has this length, and bob's own has 300,000 bytes. */
   async function told(name: "note" | "draft", length: number): Promise<Record<string, unknown>> {
     const system = app.api.asSystem();
     for (let i = 0; i < 12; i++)
@@ -73,7 +73,7 @@ describe.each(ALL_DATABASES)("values of a field that a record does not show, on 
     expect(short.posts).toMatchObject({ status: 200, digest: expect.stringContaining('"p9"') });
   });
 
-  it("count as bytes of a page where the records show them", async () => {
+  it("count as bytes of a page if the records show them", async () => {
     await told("note", 700_000);
     const { body, headers } = await app.as({ id: "ann" }).request("GET", "/api/posts");
     expect(headers.has("x-next-cursor")).toBe(true);

@@ -45,7 +45,7 @@ describe("a password", () => {
     expect(changed.pin).toBe(pin);
   });
 
-  it("has 1,024,000 iterations unless its field says otherwise", async () => {
+  it("has 1,024,000 iterations by default", async () => {
     const plain = createTestApp({
       entities: [entity("user", { password: string.password() }).rules(everyone)],
       driver: memoryDriver(),
@@ -68,7 +68,7 @@ describe("a password", () => {
     expect(Object.keys(await app.api.asSystem().user.get(id))).not.toContain("password");
   });
 
-  it.each(["PUT", "PATCH"])("stays byte for byte what it is when %s does not send one", async (method) => {
+  it.each(["PUT", "PATCH"])("stays unchanged byte for byte if %s does not send it", async (method) => {
     const id = await signUp();
     const before = await rowOf(id);
     expect((await send(method, `/${id}`, { name: "else" })).status).toBe(200);
@@ -77,7 +77,7 @@ describe("a password", () => {
     expect((await rowOf(id)).password).toBe(before.password);
   });
 
-  it("that looks like a hash is hashed like any other, and lets no caller in who knows the hash", async () => {
+  it("that looks like a hash is hashed; the stored hash does not log in", async () => {
     const stolen = String((await rowOf(await signUp())).password);
     for (const literal of [stolen, "$pbkdf2$1$AA==$AA==", "$scrypt$ln=17,r=8,p=1$AAAA$AAAA"]) {
       const id = await signUp(literal);
@@ -89,7 +89,7 @@ describe("a password", () => {
     }
   });
 
-  it("is taken exactly as it was sent", async () => {
+  it("is used exactly as it was sent", async () => {
     const given = ["  spaces around  ", "caf\u00e9 au lait", "cafe\u0301 au lait", `${"x".repeat(80)}1`];
     const others = ["spaces around", "cafe\u0301 au lait", "caf\u00e9 au lait", `${"x".repeat(80)}2`];
     for (const [index, password] of given.entries()) {
@@ -109,7 +109,7 @@ describe("a password", () => {
     ["is longer than 1,024 bytes", `${LONGEST}x`, "must be at most 1024 bytes"],
     ["has a NUL", "correct\u0000horse", "must be well-formed text without NUL characters"],
     ["is half a surrogate pair", "correct \ud800 horse", "must be well-formed text without NUL characters"],
-  ])("that %s is refused, in words that do not repeat it", async (_, password, message) => {
+  ])("that %s is refused with a message that does not repeat it", async (_, password, message) => {
     const id = await signUp();
     const before = await rowOf(id);
     for (const [method, path] of [
@@ -123,14 +123,14 @@ describe("a password", () => {
     expect(await rowOf(id)).toEqual(before);
   });
 
-  it("may have 1,024 bytes, and as few characters as the field says", async () => {
+  it("may have 1,024 bytes, and as few characters as the field allows", async () => {
     expect(await verifyPassword(LONGEST, (await rowOf(await signUp(LONGEST))).password)).toBe(true);
     expect((await send("POST", "", { password: "correct horse", pin: "123" })).status).toBe(400);
     expect((await send("POST", "", { password: "correct horse", pin: "1234567" })).status).toBe(400);
     expect((await send("POST", "", { password: "correct horse", pin: "1234" })).status).toBe(201);
   });
 
-  it("that is optional may be absent, and be taken away", async () => {
+  it("that is optional may be absent, and may be set to null", async () => {
     const id = await signUp("correct horse", { pin: "1234" });
     expect((await send("PATCH", `/${id}`, { pin: null })).status).toBe(200);
     expect((await rowOf(id)).pin).toBeNull();
@@ -142,7 +142,7 @@ describe("code that writes without an operation", () => {
   const now = new Date();
   const row = (id: string, password: string) => ({ id, name: id, password, pin: null, createdAt: now, updatedAt: now });
 
-  it("has its passwords hashed by the driver of a handler, in a transaction too", async () => {
+  it("has its passwords hashed by the driver of a handler, also in a transaction", async () => {
     await app.inHandler(async ({ driver }) => {
       await driver.create("user", row("a", "password a"));
       await driver.createMany("user", [row("b", "password b"), row("c", "password c")]);
@@ -170,13 +170,13 @@ describe("code that writes without an operation", () => {
     expect(await verifyPassword("correct horse", password)).toBe(true);
   });
 
-  it("may write more passwords at once than may wait", async () => {
+  it("may write more passwords at once than the queue holds", async () => {
     const rows = Array.from({ length: 70 }, (_, index) => row(`u${index}`, `password ${index}`));
     expect((await app.inHandler(({ driver }) => driver.createMany("user", rows))).value).toBe(70);
     expect(await verifyPassword("password 69", (await rowOf("u69")).password)).toBe(true);
   });
 
-  it("cannot store what is no password", async () => {
+  it("cannot store an invalid password", async () => {
     for (const password of ["", `${"é".repeat(512)}x`, "a\u0000b"])
       await expect(app.inHandler(({ driver }) => driver.create("user", row("a", password)))).rejects.toThrow(
         /^A password/,
@@ -184,7 +184,7 @@ describe("code that writes without an operation", () => {
     expect(await app.api.driver.count("user")).toBe(0);
   });
 
-  it("finds the hasher of the app among the services", async () => {
+  it("finds the app's hasher among the services", async () => {
     const hasher = app.api.resolve<PasswordHasher>("field-security.passwords");
     expect(await hasher.verify("correct horse", await hasher.hash("correct horse", { cost: 1 }))).toBe(true);
   });
@@ -203,13 +203,13 @@ describe("the cost of a password", () => {
     expect(() => start(cost, false)).toThrow(/account\.secret: .*whole number from 1 to 14/);
   });
 
-  it("that is too low is said where it is tried out, and keeps an app from starting in production", () => {
+  it("that is too low causes a warning in development, and an error in production", () => {
     expect(() => start(7, true)).toThrow("account.secret: .password({ cost: 7 }) is too cheap to protect anybody");
     expect(start(7, false).log.lines.join()).toContain("warn account.secret: .password({ cost: 7 }) is too cheap");
     expect(start(8, true).log.lines).toEqual([]);
   });
 
-  it("that makes logins slow is said", () => {
+  it("that makes logins slow causes a warning", () => {
     expect(start(12, true).log.lines.join()).toContain("takes a processor about 1.6 s for every login");
   });
 });

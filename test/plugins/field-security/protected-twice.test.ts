@@ -26,7 +26,7 @@ const refusal = new ConfigurationError(
   "this driver hashes and encrypts already, and would do it twice; pass the base driver, such as api.driver",
 );
 
-/** Drivers that protect what is stored in some way or other, as code gets hold of them. */
+/** Drivers that protect stored values, by each way in which code gets them. */
 const PROTECTED: readonly (readonly [string, EntityLike, (use: (driver: Driver) => Promise<void>) => Promise<void>])[] =
   [note, user].flatMap((one) => {
     const { name } = one;
@@ -59,7 +59,7 @@ const PROTECTED: readonly (readonly [string, EntityLike, (use: (driver: Driver) 
   });
 
 describe("a driver that protects what it stores", () => {
-  it.each(PROTECTED)("is not made to do it twice: %s", async (_, one, open) => {
+  it.each(PROTECTED)("is not wrapped a second time: %s", async (_, one, open) => {
     let asked = 0;
     await open(async (driver) => {
       asked++;
@@ -72,7 +72,7 @@ describe("a driver that protects what it stores", () => {
     expect(asked).toBeGreaterThan(0);
   });
 
-  it("may be narrowed to what a user may see, where nothing is protected twice by it", async () => {
+  it("may be narrowed to a user's view without protecting values twice", async () => {
     const app = createHandlerApp({ entities: [ruled, note], encryption });
     await app.api.asSystem().ruled.create({ id: "r", name: "n", salary: 7 });
     const { value } = await app.inHandler(({ driver }) =>

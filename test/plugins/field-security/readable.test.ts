@@ -73,7 +73,7 @@ describe("a field with readable rules", () => {
     ],
     ["a senior", { id: "o", age: 61 }, ["bySenior", "byMixed"]],
   ];
-  it.each(CASES)("is shown to callers that one of them allows, in every answer: %s", async (_, user, shown) => {
+  it.each(CASES)("is shown to callers that one of them allows, in every response: %s", async (_, user, shown) => {
     const as = app.as(user);
     const answers = [
       (await as.request("GET", "/api/docs/d")).body,
@@ -105,7 +105,7 @@ describe("a field with readable rules", () => {
     expect(Object.keys(await app.api.asSystem().doc.get("d"))).toEqual(expect.arrayContaining(Object.keys(row)));
   });
 
-  it("is closed by a rule that throws, takes too long or says anything but true, and the log says so", async () => {
+  it("is closed, and logged, by a rule that throws, times out or does not return true", async () => {
     await app.as(ann).request("GET", "/api/docs/d");
     const lines = log.lines.join("\n");
     expect(lines).toMatch(/Rule "broken" failed; it denies .*"TypeError"/);
@@ -114,7 +114,7 @@ describe("a field with readable rules", () => {
     expect(lines).toContain('"message":"the secret"'); // this is development
   });
 
-  it("that is null is there as null for who may read it, and not there at all for others", async () => {
+  it("that is null is null for permitted callers, and absent for others", async () => {
     await app.api.asSystem().doc.create({ open: "o" });
     const [empty] = (await app.as(root).request("GET", "/api/docs?open=o")).body as Row[];
     expect(empty).toMatchObject({ byName: null });
@@ -146,7 +146,7 @@ describe("rules that cannot work", () => {
     ]);
   });
 
-  it("are absent where there is no caller", () => {
+  it("are not reported without a caller", () => {
     const one = entity("one", { a: string.readable("admin") });
     const boot = () =>
       keelson({
@@ -159,12 +159,12 @@ describe("rules that cannot work", () => {
 });
 
 describe("a field that only some records show", () => {
-  // The rule that waits reads the very entity whose fields it guards.
+  // The async rule reads the very entity whose fields it guards.
   const sameTeam = defineRule("sameTeam", async ({ user, driver }) => {
     const me = user === null ? null : await driver.findOne("person", { id: user.id });
     return me !== null && { team: me.team };
   });
-  /** Not so for what it does not know: a record without a state would show everything. */
+  /** False for an unknown value: a record without a state would show everything. */
   const notClosed = defineRule("notClosed", ({ record }) => record !== null && record.state !== "closed");
   const isFriend = defineRule("isFriend", ({ user }) => user !== null && { friends: { id: user.id } });
   const byBoth = defineRule("byBoth", async ({ user, record }) => record?.state === "draft" && user?.id === "bob");
@@ -220,7 +220,7 @@ describe("a field that only some records show", () => {
   });
   afterAll(() => app.close());
 
-  /** Names of the ruled fields that each record of an answer shows. */
+  /** Names of the ruled fields that each record of a response shows. */
   const RULED = ["salary", "address", "teamNote", "stateNote", "friendNote", "eitherNote"];
   const shownIn = (records: unknown): Record<string, string[]> =>
     Object.fromEntries((records as Row[]).map((one) => [String(one.id), RULED.filter((name) => name in one)]));
@@ -258,7 +258,7 @@ describe("a field that only some records show", () => {
     if (user !== null) expect(shownIn((await app.api.as(user).person.list()).data)).toEqual(truth);
   });
 
-  it.each(TRUTH)("is decided on the whole record, whatever is selected of it: %s", async (_, user, truth) => {
+  it.each(TRUTH)("is decided on the whole record, whatever is selected: %s", async (_, user, truth) => {
     const as = app.as(user);
     for (const name of RULED) {
       const shown = Object.fromEntries(
@@ -270,7 +270,7 @@ describe("a field that only some records show", () => {
     }
   });
 
-  it.each(TRUTH)("is judged by the rules of the included entity, at every level: %s", async (_, user, truth) => {
+  it.each(TRUTH)("is decided by the rules of the included entity, at every level: %s", async (_, user, truth) => {
     const list = (await app.as(user).request("GET", "/api/people?include=friends.friends,posts.author")).body as Row[];
     const people = list.flatMap((one) => [
       one,
@@ -295,18 +295,18 @@ describe("a field that only some records show", () => {
     const { whole, parts } = body as { whole: Row[]; parts: Row[] };
     for (const one of [...whole, ...parts])
       expect(truth[String(one.id)]).toEqual(expect.arrayContaining(Object.values(shownIn([one])).flat()));
-    // What a condition on the record alone decides is shown.
+    // A field decided by a condition on the record alone is shown.
     for (const one of whole) expect("address" in one).toBe(truth[String(one.id)]?.includes("address"));
   });
 
-  it("belongs to the record as it is after a write", async () => {
+  it("is decided on the record after a write", async () => {
     const moved = await app.as(root).request("PATCH", "/api/posts/p1", { authorId: "bob" });
     expect(moved.body).not.toHaveProperty("draft");
     expect((await app.as(bob).request("GET", "/api/posts/p1")).body).toHaveProperty("draft", "d1");
     expect((await app.as(ann).request("GET", "/api/posts/p1")).body).not.toHaveProperty("draft");
   });
 
-  it("is not shown with what another caller's request was told", async () => {
+  it("is not shown because of data from another caller's request", async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         const user = index % 2 === 0 ? ann : bob;
@@ -319,7 +319,7 @@ describe("a field that only some records show", () => {
 });
 
 describe("many records", () => {
-  it("are judged by one statement per field, not one per record", async () => {
+  it("are decided by one statement per field, not one per record", async () => {
     const isMember = defineRule("isMemberOfGroup", ({ user }) => user !== null && { members: { id: user.id } });
     const member = entity("member", { name: string }).rules(everyone);
     const group = entity("group", {

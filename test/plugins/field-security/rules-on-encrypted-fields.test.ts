@@ -72,7 +72,7 @@ describe("a rule whose where compares an encrypted field that has no index", () 
   afterAll(() => app.close());
 
   it.each(Object.keys({ ...bySecret, onRecord, both }))(
-    "denies, and the field is named in the log alone: %s",
+    "denies, and the field is named only in the log: %s",
     async (rule) => {
       const path = routeSegment(entity(`guarded${rule}`.toLowerCase(), {}).build());
       const before = log.lines.length;
@@ -93,7 +93,7 @@ describe("a rule whose where compares an encrypted field that has no index", () 
     },
   );
 
-  it("keeps a field closed in every answer", async () => {
+  it("keeps a field closed in every response", async () => {
     for (const { status, body } of [await as("GET", "people/p"), await as("GET", "people/p?select=equal,name")]) {
       expect([status, body]).toEqual([status === 400 ? 400 : 200, expect.anything()]);
       expect(JSON.stringify(body)).not.toContain("canary");
@@ -114,7 +114,7 @@ describe("a rule whose where compares an encrypted field that has no index", () 
     setLogger(consoleLogger);
   });
 
-  it("decides where it asks for null alone", async () => {
+  it("decides if it only compares with null", async () => {
     expect((await as("GET", "people/p")).body).toMatchObject({ there: "t" });
     expect((await as("GET", "people/p")).body).not.toHaveProperty("empty");
   });

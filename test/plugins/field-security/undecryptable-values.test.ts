@@ -97,12 +97,12 @@ describe("a value that cannot be decrypted and reads as null", () => {
   });
   afterEach(() => app.close());
 
-  it("is null in answers", async () => {
+  it("is null in responses", async () => {
     expect((await as("GET", "people/ann")).body).toMatchObject({ name: "Ann", blocked: null });
     expect((await app.api.asSystem().person.get("ann")).blocked).toBeNull();
   });
 
-  it("is null for no rule of a field that would show or write it", async () => {
+  it("is not null for field rules that would show or write it", async () => {
     for (const { body } of [
       await as("GET", "people/ann"),
       await as(
@@ -114,7 +114,7 @@ describe("a value that cannot be decrypted and reads as null", () => {
       expect(Object.keys(RULES).filter((name) => name in (body as object))).toEqual([]);
     const changes = Object.fromEntries(Object.keys(RULES).map((name) => [name, "changed"]));
     const refused = await as("PATCH", "people/ann", { name: "changed", ...changes });
-    expect(refused.status).toBe(400); // what may neither be read nor written is an unknown name
+    expect(refused.status).toBe(400); // a field that is neither readable nor writable is an unknown name
     const stored = await app.driver.findOne("person", { id: "ann" });
     expect(stored).toMatchObject({
       name: "Ann",
@@ -123,14 +123,14 @@ describe("a value that cannot be decrypted and reads as null", () => {
     expect(app.log.lines.join("\n")).toMatch(/Rule "lostNotBlocked" failed; it denies .*DECRYPTION_FAILED/);
   });
 
-  it("is null for no rule of a record", async () => {
+  it("is not null for record rules", async () => {
     for (const [method, body] of [["GET"], ["PATCH", { name: "changed" }], ["DELETE"]] as const)
       expect((await as(method, "guardeds/g", body)).status).toBe(403);
     expect((await as("DELETE", "people/ann")).status).toBe(403);
     expect(await app.driver.findOne("guarded", { id: "g" })).toMatchObject({ name: "G" });
   });
 
-  it("is null for the rules of a filter, and of a user's driver", async () => {
+  it("is not null for the rules of a filter, or of a user's driver", async () => {
     const { person: people } = app.api.entities;
     const driver = createEnhancedDriver(app.driver, {
       entities: [people],
@@ -143,14 +143,14 @@ describe("a value that cannot be decrypted and reads as null", () => {
       expect(Object.keys(RULES).filter((name) => name in filterReadableFields(copy, ann))).toEqual([]);
   });
 
-  it("is null for no validator, until it is overwritten", async () => {
+  it("is not null for validators, until it is overwritten", async () => {
     const patch = (body: unknown) => as("PATCH", "checkeds/c", body);
     expect(await patch({ name: "changed" })).toMatchObject({ status: 400, body: { code: "VALIDATION_FAILED" } });
     expect((await patch({ name: "changed", blocked: "no" })).status).toBe(200);
     expect((await patch({ name: "again" })).status).toBe(200);
   });
 
-  it("can be written anew, and counts from then on", async () => {
+  it("can be overwritten, and counts from then on", async () => {
     expect((await as("PATCH", "people/ann", { blocked: null })).status).toBe(200);
     expect((await as("GET", "people/ann")).body).toMatchObject({ notBlocked: "canary", notBlockedWhere: "canary" });
   });
@@ -186,7 +186,7 @@ describe("a value of another type than its field", () => {
     ["at", "2024-01-01T00:00:00.000Z"],
     ["at", 0],
     ["data", new Date(0)],
-  ])("is one that cannot be decrypted: %s", async (field, value) => {
+  ])("counts as undecryptable: %s", async (field, value) => {
     initEncryption(KEY);
     const driver = memoryDriver({ typed: [{ id: "t", [field]: encryptValue(value) }] });
     const app = createTestApp({ entities: [typed], driver, logger: recordingLogger(), encryption: { key: KEY } });

@@ -55,7 +55,7 @@ describe("a field with writable rules", () => {
     ["a senior", { id: "o", age: 61 }, ["byName", "byNobody"], ["once"]],
   ];
 
-  it.each(CASES)("is left out of what others write, and named: %s", async (_, user, dropped, onUpdate) => {
+  it.each(CASES)("is left out of other callers' writes, and named: %s", async (_, user, dropped, onUpdate) => {
     const as = app.as(user);
     const made = await as.request("POST", "/api/docs", everything);
     expect(made.status).toBe(201);
@@ -71,7 +71,7 @@ describe("a field with writable rules", () => {
     expect(written(await app.api.asSystem().doc.get(id))).toEqual(kept([...dropped, ...onUpdate]));
   });
 
-  it("that is left out has its default, and need not be right", async () => {
+  it("that is left out gets its default, and is not validated", async () => {
     const { status, body, headers } = await app.as(ann).request("POST", "/api/docs", { byNobody: { not: "text" } });
     expect([status, (body as Row).byNobody, headers.get("x-ignored-fields")]).toEqual([201, "initial", "byNobody"]);
   });
@@ -81,7 +81,7 @@ describe("a field with writable rules", () => {
     expect(headers.has("x-ignored-fields")).toBe(false);
   });
 
-  it("can be written unseen, which tells nothing", async () => {
+  it("can be written without being readable, which reveals nothing", async () => {
     const { body } = await app.as(ann).request("POST", "/api/docs", { secret: "x" });
     expect(body).not.toHaveProperty("secret");
     const id = String((body as Row).id);
@@ -94,7 +94,7 @@ describe("a field with writable rules", () => {
   });
 });
 
-describe("a field that only some records take", () => {
+describe("a field that is writable on some records only", () => {
   const published = defineRule("publishedRecord", () => ({ state: "published" }));
   const looksPublished = defineRule("looksPublished", ({ record }) => record?.state === "published");
   const notClosed = defineRule("notClosedYet", ({ record }) => record !== null && record.state !== "closed");
@@ -134,7 +134,7 @@ describe("a field that only some records take", () => {
   });
   afterAll(() => app.close());
 
-  /** What was stored of a body, and what was left out of it. */
+  /** The stored values of a body, and the names left out. */
   async function create(user: User | null, body: Row): Promise<{ row: Row; ignored: string[] }> {
     const { status, headers, body: answer } = await app.as(user).request("POST", "/api/docs", body);
     expect(status).toBe(201);
@@ -142,12 +142,12 @@ describe("a field that only some records take", () => {
     return { row, ignored: headers.get("x-ignored-fields")?.split(", ") ?? [] };
   }
 
-  it("takes the owner's values on create, because the caller who creates it owns it", async () => {
+  it("accepts the owner's values on create, because the creator owns the record", async () => {
     expect(await create(ann, { own: "x" })).toMatchObject({ row: { own: "x", authorId: "ann" }, ignored: [] });
     expect(await create(null, { own: "x" })).toMatchObject({ row: { own: null }, ignored: ["own"] });
   });
 
-  it("takes the owner's values on update, and no other caller's", async () => {
+  it("accepts the owner's values on update, and no other caller's", async () => {
     const { row } = await create(ann, {});
     const path = `/api/docs/${row.id}`;
     const other = await app.as(bob).request("PATCH", path, { own: "of bob", state: "seen" });
@@ -163,7 +163,7 @@ describe("a field that only some records take", () => {
     });
   });
 
-  it("is judged on the values that are about to be stored: typed, trimmed, with their defaults", async () => {
+  it("is decided on the values to be stored: typed, trimmed, with their defaults", async () => {
     const x = { live: "x", looked: "x", careful: "x" };
     expect((await create(ann, { ...x, state: " published " })).ignored).toEqual([]);
     expect((await create(ann, { ...x, state: "closed" })).ignored).toEqual(["live", "looked", "careful"]);
@@ -176,27 +176,27 @@ describe("a field that only some records take", () => {
     expect([ignored, row.kind]).toEqual([[], `made ${made}`]);
   });
 
-  it("is not vouched for by a value that is left out itself", async () => {
-    // Whoever may not say which team it is has no team that counts.
+  it("is not allowed by the value of a field that is left out itself", async () => {
+    // If the caller may not set the team, the submitted team does not count.
     expect(await create(ann, { bonus: 5, team: "red" })).toMatchObject({
       row: { bonus: null, team: null },
       ignored: expect.arrayContaining(["bonus", "team"]),
     });
     expect((await create(root, { bonus: 5, team: "red" })).row).toMatchObject({ bonus: 5, team: "red" });
     expect((await create(ann, { live: "x", chained: "x", state: "draft" })).ignored).toEqual(["live", "chained"]);
-    // Nor by one that is still being judged.
+    // Nor does the value of a field whose own rules are pending.
     expect((await create(ann, { live: "x", chained: "x", state: "published" })).ignored).toEqual(["chained"]);
   });
 
   it.each([{ due: { a: 1 } }, { due: "never" }, { due: 5 }, { state: ["published"] }])(
-    "leaves what is wrong with %j to validation",
+    "leaves errors in %j to validation",
     async (wrong) => {
       const { status, body } = await app.as(ann).request("POST", "/api/docs", { ...wrong, dated: "x", live: "x" });
       expect([status, Object.keys((body as { errors: object }).errors)]).toEqual([400, Object.keys(wrong)]);
     },
   );
 
-  it("is judged on the stored record on update, not on what is sent with it", async () => {
+  it("is decided on the stored record on update, not on the submitted values", async () => {
     const { row } = await create(ann, { state: "closed" });
     const path = `/api/docs/${row.id}`;
     const closed = await app
@@ -209,21 +209,21 @@ describe("a field that only some records take", () => {
     expect(open.body).toMatchObject({ live: "x", looked: "x", careful: "x", state: "closed" });
   });
 
-  it("may wait for a rule that reads the database", async () => {
+  it("may depend on an async rule that reads the database", async () => {
     const { row } = await create(root, { team: "red" });
     const path = `/api/docs/${row.id}`;
     expect((await app.as(bob).request("PATCH", path, { teamly: "x" })).body).toMatchObject({ teamly: null });
     expect((await app.as(ann).request("PATCH", path, { teamly: "x" })).body).toMatchObject({ teamly: "x" });
   });
 
-  it("of a record that is not there is a 404", async () => {
+  it("of a missing record is a 404", async () => {
     expect((await app.as(ann).request("PATCH", "/api/docs/nothing", { own: "x", live: "x", looked: "x" })).status).toBe(
       404,
     );
   });
 });
 
-describe("a field whose rule asks for the record that a new one refers to", () => {
+describe("a field whose rule reads the record that a new one refers to", () => {
   const ofVip = defineRule("ofVip", () => ({ org: { vip: true } }));
   const ofNoVip = defineRule("ofNoVip", () => ({ NOT: { org: { vip: true } } }));
   const looksVip = defineRule("looksVip", async ({ record, driver }) => {
@@ -251,7 +251,7 @@ describe("a field whose rule asks for the record that a new one refers to", () =
     return ((await app.as(ann).request("POST", "/api/orders", body)).body as Row).errors;
   }
 
-  it("says of a hidden record what it says of a missing one", async () => {
+  it("responds the same for a hidden record and a missing one", async () => {
     const missing = await errors("missing");
     expect(missing).toEqual({ orgId: "does not exist" });
     for (const id of ["vip-bob", "plain-bob"]) expect([id, await errors(id)]).toEqual([id, missing]);
@@ -263,7 +263,7 @@ describe("a field whose rule asks for the record that a new one refers to", () =
   });
 });
 
-describe("a field that only some records take, on records that are not the caller's to change", () => {
+describe("a field that is writable on some records, on records the caller may not update", () => {
   const published = defineRule("isPublished", () => ({ state: "published" }));
   const looks = defineRule("looksOpen", ({ record }) => record?.state === "published");
   const person = entity("person", { name: string }).ownedBy("id").rules(everyone);
@@ -295,7 +295,7 @@ describe("a field that only some records take, on records that are not the calle
 });
 
 describe("a record that changes between the decision and the statement", () => {
-  it.each(["live", "looked"])("is decided about again: %s", async (field) => {
+  it.each(["live", "looked"])("is decided again: %s", async (field) => {
     const driver = memoryDriver({ doc: [{ id: "d", state: "published", note: "n", live: "l", looked: "l" }] });
     let overtake = true;
     const doc = entity("doc", {
@@ -305,7 +305,7 @@ describe("a record that changes between the decision and the statement", () => {
       looked: string.writable(defineRule(`looked ${field}`, ({ record }) => record?.state === "published")),
     })
       .validate(async () => {
-        // Somebody else closes the record after the rule has let the change through.
+        // Another caller closes the record after the rule has allowed the change.
         if (overtake) await driver.update("doc", { id: "d" }, { state: "closed" });
         overtake = false;
         return true;
@@ -318,7 +318,7 @@ describe("a record that changes between the decision and the statement", () => {
     await app.close();
   });
 
-  it("names the fields that were left out in the end, not those of earlier attempts", async () => {
+  it("names the fields left out at the end, not those of earlier attempts", async () => {
     const driver = memoryDriver({ doc: [{ id: "d", state: "open", before: "b", after: "a" }] });
     let overtake = true;
     const doc = entity("doc", {

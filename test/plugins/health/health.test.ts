@@ -9,7 +9,7 @@ import { createFakeKernel, type FakeKernel } from "../../../src/testing/fake-ker
 let kernel: FakeKernel;
 afterEach(() => kernel.close());
 
-/** A kernel over a database whose `ping` is the test's; tells how often it was asked. */
+/** A kernel over a database whose `ping` a test controls and counts. */
 async function start(ping: () => Promise<void>, options?: HealthOptions): Promise<{ asked: () => number }> {
   let count = 0;
   const driver = withMiddleware(memoryDriver(), (statement, next) => next(statement), {
@@ -26,13 +26,13 @@ async function start(ping: () => Promise<void>, options?: HealthOptions): Promis
 const ready = () => kernel.call("GET", "/health/ready");
 
 describe("health", () => {
-  it("adds two endpoints that are open to everybody", async () => {
+  it("adds two public endpoints", async () => {
     await start(async () => {});
     expect(kernel.seen.routes).toEqual(["GET /health/live", "GET /health/ready"]);
     expect(kernel.seen.requires).toEqual(["rules"]);
   });
 
-  it("answers /health/live without asking the database", async () => {
+  it("answers /health/live without querying the database", async () => {
     const { asked } = await start(() => Promise.reject(new DatabaseUnavailableError()));
     expect(await kernel.call("GET", "/health/live")).toMatchObject({ status: 200, body: { status: "ok" } });
     expect(asked()).toBe(0);
@@ -43,7 +43,7 @@ describe("health", () => {
     expect(await ready()).toMatchObject({ status: 200, body: { status: "ok" } });
   });
 
-  it("answers /health/ready with 503 and Retry-After while it does not, without its words", async () => {
+  it("responds to /health/ready with 503 and Retry-After otherwise, without details", async () => {
     await start(() => Promise.reject(new TypeError("password for db.internal is wrong")));
     const answer = await ready();
     expect(answer).toMatchObject({ status: 503, body: { code: "DATABASE_UNAVAILABLE" } });
@@ -51,24 +51,24 @@ describe("health", () => {
     expect(JSON.stringify(answer)).not.toContain("db.internal");
   });
 
-  it("asks the database once for a crowd of probes", async () => {
+  it("pings the database once for many simultaneous probes", async () => {
     let release = (): void => {};
     const { asked } = await start(() => new Promise((resolve) => (release = resolve)));
     const answers = Array.from({ length: 50 }, ready);
-    await setImmediate(); // all of them are asking now
+    await setImmediate(); // all of them are waiting now
     release();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(50).fill(200));
     expect((await ready()).status).toBe(200);
     expect(asked()).toBe(1);
   });
 
-  it("trusts a bad answer for a while too", async () => {
+  it("caches a failure for a while too", async () => {
     const { asked } = await start(() => Promise.reject(new DatabaseUnavailableError()));
     expect([(await ready()).status, (await ready()).status]).toEqual([503, 503]);
     expect(asked()).toBe(1);
   });
 
-  it("asks again when the answer has become old", async () => {
+  it("pings again when the cached result has expired", async () => {
     let up = false;
     const { asked } = await start(() => (up ? Promise.resolve() : Promise.reject(new DatabaseUnavailableError())), {
       cacheMs: 0,
@@ -79,7 +79,7 @@ describe("health", () => {
     expect(asked()).toBe(2);
   });
 
-  it("answers 503 when the database takes too long, and asks again later", async () => {
+  it("responds with 503 when the database takes too long, and pings again later", async () => {
     const { asked } = await start(() => new Promise(() => {}), { timeoutMs: 10, cacheMs: 0 });
     expect((await ready()).status).toBe(503);
     expect((await ready()).status).toBe(503);

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 const secret = entity("secret", { text: string.encrypted() });
 
 describe("idempotency alone", () => {
-  it("brings an entity without routes, and one hook", async () => {
+  it("adds an entity without routes, and one hook", async () => {
     const kernel = await createFakeKernel().withDriver(memoryDriver()).use(idempotency());
     expect(kernel.seen).toMatchObject({ hooks: ["route:around"], routes: [], requires: ["rules"], problems: [] });
     expect(kernel.model.entities.every(({ internal }) => internal)).toBe(true);
@@ -33,7 +33,7 @@ describe("idempotency alone", () => {
     await kernel.close();
   });
 
-  it("does not start with encrypted fields and answers in clear", async () => {
+  it("does not start with encrypted fields and plaintext responses", async () => {
     const starting = createFakeKernel().withEntities(secret).withDriver(memoryDriver()).use(idempotency());
     await expect(starting).rejects.toThrow("idempotency({ encrypted: true })");
   });

@@ -23,7 +23,7 @@ const door = (headers: Readonly<Record<string, string>>) =>
   request(app.url, "POST", "/desk/door", { headers: { "idempotency-key": key, ...headers } });
 
 describe("a key", () => {
-  it("is one caller's: the same from another one is another request", async () => {
+  it("belongs to one caller: another caller's same key is another request", async () => {
     const ann = await app.create(key, { item: "rope" });
     const bob = await app.create(key, { item: "sail" }, { token: "bob" });
     expect([ann.status, bob.status]).toEqual([201, 201]);
@@ -32,7 +32,7 @@ describe("a key", () => {
     expect((await app.create(key, { item: "sail" }, { token: "bob" })).json.id).toBe(bob.json.id);
   });
 
-  it("is stored neither as it is nor with the request", async () => {
+  it("is stored neither in clear nor with the request", async () => {
     const body = { item: "a very rare item" };
     await app.create(key, body);
     const rows = JSON.stringify((await app.keys()).map(({ answer: _, ...row }) => row));
@@ -46,7 +46,7 @@ describe("a key", () => {
     expect(json.message).toContain("log in");
   });
 
-  it("of guests who are told apart is theirs", async () => {
+  it("of guests who can be distinguished belongs to each guest", async () => {
     const one = { cookie: "session=s1" };
     expect((await door(one)).json).toEqual({ open: true });
     expect((await door(one)).headers.get("idempotency-replayed")).toBe("true");
@@ -72,7 +72,7 @@ describe("a key", () => {
     expect(await app.keys()).toHaveLength(before);
   });
 
-  it("that is required and missing is 400, for callers who may do it", async () => {
+  it("that is required and missing is 400, for permitted callers", async () => {
     const { json } = await app.create();
     const pay = `/api/orders/${json.id}/pay`;
     const missing = await app.send("POST", pay);
@@ -87,7 +87,7 @@ describe("a key", () => {
 });
 
 describe("rules", () => {
-  it("are asked before the body is read and a key is stored", async () => {
+  it("are checked before the body is read and a key is stored", async () => {
     const before = (await app.keys()).length;
     const headers = { "idempotency-key": key, "content-type": "text/plain" };
     expect((await request(app.url, "POST", "/api/orders", { headers, body: {} })).status).toBe(401);
@@ -95,7 +95,7 @@ describe("rules", () => {
     expect(await app.keys()).toHaveLength(before);
   });
 
-  it("are asked before an answer comes again", async () => {
+  it("are checked before a response is repeated", async () => {
     app.callers.set("ann", { id: "ann", role: "admin" });
     expect((await app.send("POST", "/desk/close", key)).json).toEqual({ closed: true });
     app.callers.clear();
@@ -103,7 +103,7 @@ describe("rules", () => {
     expect([status, json.code]).toEqual([403, "FORBIDDEN"]);
   });
 
-  it("keep an answer from a caller who may not see its fields any more", async () => {
+  it("withhold a response from a caller who may no longer see its fields", async () => {
     app.callers.set("ann", { id: "ann", role: "admin" });
     const first = await app.create(key, { item: "rope", note: "for administrators" });
     expect(first.json.note).toBe("for administrators");
@@ -115,7 +115,7 @@ describe("rules", () => {
     expect(sameAnswer(await app.create(key, { item: "rope", note: "for administrators" }))).toEqual(sameAnswer(first));
   });
 
-  it("keep an included record's fields from a caller who may not see them any more", async () => {
+  it("withhold an included record from a caller who may no longer see its fields", async () => {
     app.callers.set("ann", { id: "ann", role: "admin" });
     const { json } = await app.create(undefined, { item: "rope", note: "hidden" });
     const pay = () => app.send("PATCH", `/api/orders/${json.id}?include=customer`, key, { body: { pieces: 2 } });
@@ -125,7 +125,7 @@ describe("rules", () => {
   });
 });
 
-describe("the answer to a batch", () => {
+describe("the response to a batch", () => {
   const clerk = defineRule("callersClerk", ({ user }) => user?.role === "clerk");
   const parcel = entity("parcel", { code: string.unique() }).rules({
     read: ["authenticated"],
@@ -139,7 +139,7 @@ describe("the answer to a batch", () => {
     ["creates or changes by a key", { method: "PUT", path: "/parcels?_on=code", body: { code: "a" } }],
     ["changes", { method: "PATCH", path: "/parcels/p", body: { code: "b" } }],
     ["deletes", { method: "DELETE", path: "/parcels/p" }],
-  ])("does not come again to a caller who may not do any more what it %s", async (_, item) => {
+  ])("is not repeated to a caller who may no longer do what it %s", async (_, item) => {
     const { as, close } = createTestApp({
       entities: [parcel],
       driver: memoryDriver({ parcel: [{ id: "p", code: "a" }] }),

@@ -51,7 +51,7 @@ describe.each(DATABASES)("a process that dies, on %s", (_, open) => {
     await drop();
   });
 
-  /** Sends a request to a process that it kills, and waits for its end. */
+  /** Sends a request to a process that it kills, and waits for the process to end. */
   async function sendTo(child: RunningExample, key: string, where: string): Promise<void> {
     const headers = { "idempotency-key": key, "x-die": where };
     const url = child.url.replace("localhost", "127.0.0.1");
@@ -62,7 +62,7 @@ describe.each(DATABASES)("a process that dies, on %s", (_, open) => {
     expect(child.child.signalCode).toBe("SIGKILL");
   }
 
-  it("between the commit and the answer leaves one record, and another process gives its answer", async () => {
+  it("between commit and response leaves one record, and another process responds", async () => {
     await sendTo(children[0] as RunningExample, "after", "before-answer");
     const [stored, ...others] = await app.orders();
     expect(others).toEqual([]);
@@ -75,7 +75,7 @@ describe.each(DATABASES)("a process that dies, on %s", (_, open) => {
     expect(await app.orders()).toHaveLength(1);
   });
 
-  it("before the commit leaves nothing, and another process carries the request out when the lease has ended", async () => {
+  it("before the commit leaves nothing, and another process runs the request later", async () => {
     const before = (await app.orders()).length;
     await sendTo(children[1] as RunningExample, "before", "before-commit");
     expect(await app.orders()).toHaveLength(before);

@@ -17,7 +17,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
     await database.drop();
   });
 
-  it("carries out one of 50 requests that come at once, and answers the others with 409 or the same", async () => {
+  it("runs one of 50 parallel requests; the others get 409 or the same response", async () => {
     app = await orderApp({ driver: database.driver });
     const { create } = app;
     const answers = await Promise.all(Array.from({ length: 50 }, () => create("one-key")));
@@ -34,7 +34,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
     expect(await app.orders()).toHaveLength(21);
   });
 
-  it("answers 409 while the first is being carried out, and then what that one was answered", async () => {
+  it("responds with 409 while the first is running, and then with its response", async () => {
     const reached = deferred<void>();
     const released = deferred<void>();
     app = await orderApp({
@@ -57,7 +57,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
     expect(sameAnswer(await pay())).toEqual(sameAnswer(await first));
   });
 
-  it("keeps answers encrypted where fields are", async () => {
+  it("stores responses encrypted if fields are encrypted", async () => {
     const encryption = { key: generateEncryptionKey() };
     app = await orderApp({ driver: database.driver, encrypted: true, encryption, keys: { encrypted: true } });
     const first = await app.create("k", { item: "rope", card: "4242-canary" });
@@ -71,7 +71,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
     expect(text).not.toContain('"status\\":201');
   });
 
-  it("deletes keys that have expired", async () => {
+  it("deletes expired keys", async () => {
     app = await orderApp({ driver: database.driver, keys: { ttlMs: 2_000 } });
     await app.create("short");
     expect(await app.keys()).toHaveLength(1);
@@ -98,7 +98,7 @@ const SERVERS = [
 ] as const;
 
 describe.each(SERVERS)("two servers on one database, %s", (_, open) => {
-  it("see each other's keys: 409 while one works, and then its answer from either", async () => {
+  it("see each other's keys: 409 while one works, and then its response from either", async () => {
     const { connect, drop } = await open();
     const reached = deferred<void>();
     const released = deferred<void>();
@@ -126,8 +126,8 @@ describe.each(SERVERS)("two servers on one database, %s", (_, open) => {
   });
 });
 
-describe("a try that was slower than its lease", () => {
-  it("undoes its work when another one has carried the request out", async () => {
+describe("an attempt that outlives its lease", () => {
+  it("rolls back if another one has run the request", async () => {
     const { url, drop } = await freshPostgres();
     let now = Date.now();
     let tries = 0;
@@ -160,7 +160,7 @@ describe("a try that was slower than its lease", () => {
 });
 
 describe("an app with encrypted fields", () => {
-  it("does not start with answers that are kept in clear", () => {
+  it("does not start with plaintext responses", () => {
     const account = entity("account", { iban: string.encrypted() });
     const boot = () =>
       keelson({
@@ -173,7 +173,7 @@ describe("an app with encrypted fields", () => {
     expect(boot).toThrow("idempotency({ encrypted: true })");
   });
 
-  it("does not start without a key to keep answers with", () => {
+  it("does not start without a key to encrypt responses", () => {
     const boot = () =>
       keelson({
         entities: [],

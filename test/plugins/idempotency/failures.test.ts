@@ -5,7 +5,7 @@ import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { deferred } from "../../support/deferred.ts";
 import { orderApp } from "./order-app.ts";
 
-/** Statements on keys that fail for now. */
+/** Statements on keys that currently fail. */
 const failing = new Set<"update one" | "update several" | "delete" | "find several">();
 let app: Awaited<ReturnType<typeof orderApp>> | undefined;
 afterEach(async () => {
@@ -18,7 +18,7 @@ function nameOf(statement: Statement): string {
   return statement.kind === "find" && statement.limit !== 1 ? "find several" : statement.kind;
 }
 
-/** A database that is away for some statements on keys, and no others. */
+/** A database that is unavailable for some statements on keys only. */
 const away = createPlugin({
   id: "away",
   wrapDriver(driver) {
@@ -30,8 +30,8 @@ const away = createPlugin({
   },
 });
 
-describe("when the database is away for the key", () => {
-  it("rolls back work whose answer it cannot keep, and the next try is carried out", async () => {
+describe("when the key's database is unavailable", () => {
+  it("rolls back work whose response it cannot store, and the next attempt runs", async () => {
     app = await orderApp({ driver: memoryDriver(), plugins: [away] });
     failing.add("update one");
     expect((await app.create("k")).status).toBe(503);
@@ -41,7 +41,7 @@ describe("when the database is away for the key", () => {
     expect(await app.orders()).toHaveLength(1);
   });
 
-  it("gives the answer to work that is done, and says in the log that it is not kept", async () => {
+  it("sends the response of finished work, and logs that it was not stored", async () => {
     const logger = recordingLogger();
     app = await orderApp({
       driver: memoryDriver(),
@@ -55,7 +55,7 @@ describe("when the database is away for the key", () => {
     expect((await app.send("POST", "/api/orders/apart", "k")).json.code).toBe("IDEMPOTENCY_KEY_IN_USE");
   });
 
-  it("answers a refusal as ever, and the key is free when its lease has ended", async () => {
+  it("responds to a refused request as usual, and frees the key after its lease", async () => {
     const logger = recordingLogger();
     let now = Date.now();
     app = await orderApp({ driver: memoryDriver(), plugins: [away], logger, clock: { now: () => new Date(now) } });
@@ -69,7 +69,7 @@ describe("when the database is away for the key", () => {
     expect((await app.create("k")).status).toBe(201);
   });
 
-  it("goes on with expired keys when it is back", async () => {
+  it("handles expired keys when the database is available again", async () => {
     const logger = recordingLogger();
     app = await orderApp({ driver: memoryDriver(), plugins: [away], logger, keys: { ttlMs: 100 } });
     failing.add("find several");
@@ -83,7 +83,7 @@ describe("when the database is away for the key", () => {
 });
 
 describe("a request that takes longer than its lease", () => {
-  it("keeps its key as long as it goes on, also when a renewal fails", async () => {
+  it("keeps its key until it ends, even if a renewal fails", async () => {
     const logger = recordingLogger();
     const released = deferred<void>();
     app = await orderApp({

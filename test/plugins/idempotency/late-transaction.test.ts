@@ -5,7 +5,7 @@ import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { deferred } from "../../support/deferred.ts";
 import { request, startApp } from "../../support/http.ts";
 
-// A client chooses the key, so a key must not let it hold a transaction while a handler waits for something else.
+// A client chooses the key, so a key must not make it hold a transaction while a handler waits for something else.
 
 let wait: () => Promise<unknown> = async () => {};
 const order = entity("order", { item: string.unique() })
@@ -30,7 +30,7 @@ const order = entity("order", { item: string.unique() })
         await wait();
         return { booked: input.item };
       }),
-    /** Two transactions of its own, and a failure after them. */
+    /** Opens two transactions, and fails afterwards. */
     spoil: action()
       .rules("everyone")
       .handler(async ({ transaction, driver }) => {
@@ -73,7 +73,7 @@ describe.each([
     wait = async () => {};
   });
 
-  it("a handler with a key that reads and then waits holds up no other caller's write", async () => {
+  it("a handler with a key that reads and then waits blocks no other caller's write", async () => {
     const reached = deferred<void>();
     const released = deferred<void>();
     wait = () => {
@@ -90,7 +90,7 @@ describe.each([
     expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
   });
 
-  it("what a handler with a key stores goes with its failure, also from transactions of its own", async () => {
+  it("a handler's failure also rolls back its own transactions if it has a key", async () => {
     const before = await app.items();
     expect((await app.post("/spoil", {}, "spoil")).status).toBe(500);
     expect(await app.items()).toEqual(before);

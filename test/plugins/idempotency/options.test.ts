@@ -25,7 +25,7 @@ interface Parameter {
   readonly required?: boolean;
 }
 
-/** Whether the document of an app says that an operation needs a key. */
+/** Whether an app's document says that an operation requires a key. */
 async function requiresKey(api: ReturnType<typeof boot>, path: string, method: string): Promise<boolean> {
   const { paths, components } = (await openapiDocument(api)) as unknown as {
     readonly paths: Record<string, Record<string, { readonly parameters?: readonly Parameter[] }>>;
@@ -45,7 +45,7 @@ describe("idempotency()", () => {
       expect(() => idempotency({ [name]: value })).toThrow(`idempotency: ${name} must be a whole number from 1`);
   });
 
-  it("takes all of its options", async () => {
+  it("accepts all of its options", async () => {
     const all: Required<IdempotencyOptions> = {
       required: true,
       withoutTransaction: ["note.create"],
@@ -69,7 +69,7 @@ describe("idempotency()", () => {
     await api.close();
   });
 
-  it("takes methods, actions of entities, and all", async () => {
+  it("accepts methods, actions of entities, and all", async () => {
     for (const required of [["POST", "note.update"], true] as const) {
       const api = boot({ required });
       await api.ready;
@@ -84,7 +84,7 @@ describe("idempotency()", () => {
     expect(() => boot({}, "no rules")).toThrow(/idempotency.*requires.*rules/);
   });
 
-  it("tells documentation which requests take a key, and what they may be answered", async () => {
+  it("documents which requests accept a key, and their responses", async () => {
     const api = boot({});
     await api.ready;
     const { paths } = await openapiDocument(api);

@@ -1,5 +1,5 @@
-// A process with the app of orders that kills itself in the middle of the requests that say where: within the transaction,
-// with `x-die: before-commit`, or when the answer is ready and nothing of it was sent, with `x-die: before-answer`.
+// A process with the order app that kills itself during requests that ask for it: within the transaction, with
+// `x-die: before-commit`, or when the response is ready and nothing was sent, with `x-die: before-answer`.
 
 import { createPlugin, embedded, postgres } from "keelson";
 import type { KernelRequest } from "../../../src/kernel/index.ts";

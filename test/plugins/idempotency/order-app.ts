@@ -21,7 +21,7 @@ import { type IdempotencyOptions, idempotency } from "keelson/idempotency";
 import type { WorkflowsOptions } from "../../../src/plugins/workflows/index.ts";
 import { type JsonResponse, type RequestInit, request, startApp } from "../../support/http.ts";
 
-/** Users whose rights may change between two tries. */
+/** Users whose rights may change between two attempts. */
 export interface Caller {
   readonly id: string;
   role?: string;
@@ -34,7 +34,7 @@ const customer = entity("customer", { name: string })
 export interface OrderAppOptions extends Partial<Pick<KeelsonConfig, "clock" | "encryption" | "limits" | "logger">> {
   readonly driver: Driver;
   readonly keys?: IdempotencyOptions;
-  /** Runs in the handler of the action `pay`, and in the step of `ship`. */
+  /** Called in the handler of the action `pay`, and in the step of `ship`. */
   readonly work?: (token: string | undefined) => unknown;
   /** The card's last digits are encrypted. @default false */
   readonly encrypted?: boolean;
@@ -167,7 +167,7 @@ export async function orderApp({
     close,
     callers,
     send,
-    /** An order, as Ann makes it unless `init` says otherwise. */
+    /** Creates an order as Ann, unless `init` says otherwise. */
     create: (key?: string, body: unknown = { item: "rope" }, init: RequestInit = {}) =>
       send("POST", "/api/orders", key, { body, ...init }),
     orders: async () => (await api.asSystem().order.list()).data,
@@ -180,7 +180,7 @@ async function* chunks() {
   yield "b";
 }
 
-/** The same answer but for what each has of its own. */
+/** A response without its unique parts. */
 export function sameAnswer({ status, headers, json }: JsonResponse) {
   const { "x-request-id": _, "idempotency-replayed": __, date: ___, ...rest } = Object.fromEntries(headers);
   return { status, headers: rest, json };

@@ -32,8 +32,8 @@ beforeEach(() => {
 
 const count = async () => (await app.orders()).length;
 
-describe("a request that is sent again", () => {
-  it("is not carried out again, and gets the first answer: status, headers and body", async () => {
+describe("a repeated request", () => {
+  it("does not run again, and gets the first response: status, headers and body", async () => {
     const before = await count();
     const first = await app.create(key);
     const second = await app.create(key);
@@ -47,7 +47,7 @@ describe("a request that is sent again", () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it.each(["PUT", "PATCH"])("is answered again for %s, whatever the record is by now", async (method) => {
+  it.each(["PUT", "PATCH"])("gets the stored response for %s, whatever the record is now", async (method) => {
     const { json } = await app.create();
     const path = `/api/orders/${json.id}`;
     const init = { body: { item: "sail" }, headers: { "if-match": '"1"' } };
@@ -57,7 +57,7 @@ describe("a request that is sent again", () => {
     expect((await app.send("GET", path)).json.item).toBe("mast");
   });
 
-  it("is answered again for a record that it deleted", async () => {
+  it("gets the stored response for a record that it deleted", async () => {
     const { json } = await app.create();
     const path = `/api/orders/${json.id}`;
     const first = await app.send("DELETE", path, key);
@@ -66,7 +66,7 @@ describe("a request that is sent again", () => {
     expect((await app.send("DELETE", path)).status).toBe(404);
   });
 
-  it("is answered again for actions, bulk actions and endpoints of plugins", async () => {
+  it("gets the stored response for actions, bulk actions and plugin endpoints", async () => {
     const { json } = await app.create();
     for (const [path, body] of [
       [`/api/orders/${json.id}/pay`, undefined],
@@ -84,7 +84,7 @@ describe("a request that is sent again", () => {
     expect(tokens).toHaveLength(1);
   });
 
-  it("is answered again with the same bytes", async () => {
+  it("gets the same bytes", async () => {
     const bytes = async () => {
       const headers = { authorization: "Bearer ann", "idempotency-key": key };
       const response = await fetch(`${app.url}/api/orders/bytes`, { method: "POST", headers });
@@ -100,7 +100,7 @@ describe("a request that is sent again", () => {
     expect(sameAnswer(second)).toEqual(sameAnswer(first));
   });
 
-  it("is another request with an empty list in place of an empty object", async () => {
+  it("is another request if an empty list replaces an empty object", async () => {
     const note = entity("note", { meta: json.optional() }).rules({ read: ["everyone"], create: ["everyone"] });
     const notes = createTestApp({ entities: [note], plugins: [idempotency()], logger: noopLogger });
     const send = async (meta: object): Promise<number> =>
@@ -112,7 +112,7 @@ describe("a request that is sent again", () => {
     await notes.close();
   });
 
-  it("is carried out again when the key has expired", async () => {
+  it("runs again when the key has expired", async () => {
     let now = new Date();
     const own = await orderApp({ driver: memoryDriver(), keys: { ttlMs: 3_600_000 }, clock: { now: () => now } });
     const first = await own.create(key);
@@ -125,7 +125,7 @@ describe("a request that is sent again", () => {
     await own.close();
   });
 
-  it("does not log anybody in again: cookies are of the first answer", async () => {
+  it("does not log in again: only the first response has cookies", async () => {
     const first = await app.send("POST", "/api/orders/cookie", key);
     expect(first.headers.get("set-cookie")).toContain("secret");
     const second = await app.send("POST", "/api/orders/cookie", key);
@@ -157,14 +157,14 @@ describe("another request with the same key", () => {
 });
 
 describe("a request that fails", () => {
-  it("leaves no key when it is refused, so that it may be put right and sent again", async () => {
+  it("leaves no key when it is refused, so that it can be corrected and repeated", async () => {
     const refused = await app.create(key, { item: "r" });
     expect(refused.status).toBe(400);
     expect((await app.create(key, { item: "r" })).status).toBe(400);
     expect((await app.create(key)).status).toBe(201);
   });
 
-  it("rolls back what it did, and may be sent again under the same token", async () => {
+  it("is rolled back, and may be repeated with the same token", async () => {
     const { json } = await app.create();
     failures = 1;
     const pay = () => app.send("POST", `/api/orders/${json.id}/pay`, key);
@@ -176,13 +176,13 @@ describe("a request that fails", () => {
     expect((await app.send("GET", `/api/orders/${json.id}`)).json.item).toBe("paid");
   });
 
-  it("stays another request than one with another body, after a failure", async () => {
+  it("still differs from a request with another body, after a failure", async () => {
     failures = 1;
     expect((await app.send("POST", "/api/orders/apart", key)).status).toBe(500);
     expect((await app.create(key)).status).toBe(422);
   });
 
-  it("keeps an answer that a handler gives in place of an error: what it wrote is there", async () => {
+  it("keeps an error response that a handler returns, together with its writes", async () => {
     const before = await count();
     const first = await app.send("POST", "/api/orders/refuse", key);
     expect(first.status).toBe(409);
@@ -191,8 +191,8 @@ describe("a request that fails", () => {
   });
 });
 
-describe("a request that failed and comes many times at once", () => {
-  it("is carried out by one of them", async () => {
+describe("a failed request that is repeated many times at once", () => {
+  it("runs once", async () => {
     const { json } = await app.create();
     failures = 1;
     const pay = () => app.send("POST", `/api/orders/${json.id}/pay`, key);
@@ -206,7 +206,7 @@ describe("a request that failed and comes many times at once", () => {
   });
 });
 
-describe("an answer that cannot be kept", () => {
+describe("a response that cannot be stored", () => {
   it.each([
     ["large", "is larger than 2000 bytes"],
     ["stream", "is streamed"],
@@ -225,7 +225,7 @@ describe("an answer that cannot be kept", () => {
     await without.text();
   });
 
-  it("is refused before the work where the body is read as it comes", async () => {
+  it("is refused before the work if the handler reads the body as a stream", async () => {
     const before = await count();
     const { status, json } = await app.send("POST", "/api/orders/import", key, { body: [{ item: "rope" }] });
     expect(status).toBe(400);
@@ -236,7 +236,7 @@ describe("an answer that cannot be kept", () => {
 });
 
 describe("work that is not in a transaction with its key", () => {
-  it("is answered again, and tried again under the same token when it failed", async () => {
+  it("has its response repeated, and is retried with the same token after a failure", async () => {
     failures = 1;
     const send = () => app.send("POST", "/api/orders/apart", key);
     expect((await send()).status).toBe(500);
@@ -247,8 +247,8 @@ describe("work that is not in a transaction with its key", () => {
   });
 });
 
-describe("an answer that cannot be kept, of work that is not in a transaction", () => {
-  it("is given once, and a repetition is told that the work is done", async () => {
+describe("a response that cannot be stored, of work outside a transaction", () => {
+  it("is sent once, and a repetition is told that the work is done", async () => {
     const before = await count();
     expect((await app.send("POST", "/api/orders/wide", key)).status).toBe(200);
     const { status, json } = await app.send("POST", "/api/orders/wide", key);

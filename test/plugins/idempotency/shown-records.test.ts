@@ -119,8 +119,8 @@ function keyed(include: string) {
   };
 }
 
-describe("a response that is repeated", () => {
-  it("shows the same while the caller may read the same", async () => {
+describe("a repeated response", () => {
+  it("shows the same while the caller's read rights are the same", async () => {
     const send = keyed("org,price,file");
     const first = await send();
     expect(first).toMatchObject({
@@ -150,14 +150,14 @@ describe("a response that is repeated", () => {
       "",
       () => driver.updateMany("page", { title: "Page" }, { published: false }),
     ],
-  ])("is refused where it would show %s", async (_, include, change) => {
+  ])("is refused if it would show %s", async (_, include, change) => {
     const send = keyed(include);
     expect((await send()).status).toBe(201);
     await change();
     expect(await send()).toMatchObject({ status: 403, json: { code: "FORBIDDEN" } });
   });
 
-  it("is refused where an action on a record made it, and the caller may not use that record any more", async () => {
+  it("is refused if it came from a record action that the caller may no longer use", async () => {
     await api.asSystem().contract.create({ id: "c", text: "secret", orgId: "o" });
     const headers = { "content-type": "application/json", "idempotency-key": crypto.randomUUID() };
     const send = () => api.fetch(new Request("http://localhost/api/contracts/c/share", { method: "POST", headers }));
@@ -178,7 +178,7 @@ describe("a response that is repeated", () => {
       () => driver.deleteMany("membership", { id: "m" }),
     ],
     ["a workflow read a record that is hidden now", "quote", () => driver.deleteMany("membership", { id: "m" })],
-  ])("is refused where %s", async (_, name, change) => {
+  ])("is refused if %s", async (_, name, change) => {
     const headers = { "content-type": "application/json", "idempotency-key": crypto.randomUUID() };
     const url = `http://localhost/api/${["total", "draft", "called"].includes(name) ? "memberships" : "contracts"}/${name}`;
     const send = () => api.fetch(new Request(url, { method: "POST", headers, body: "{}" }));
@@ -190,7 +190,7 @@ describe("a response that is repeated", () => {
     expect([401, 403]).toContain((await send()).status);
   });
 
-  it("is not given again where it hides which records it shows", async () => {
+  it("is refused if it does not reveal which records it shows", async () => {
     const headers = { "content-type": "application/json", "idempotency-key": crypto.randomUUID() };
     const send = () =>
       api.fetch(new Request("http://localhost/api/pages/names", { method: "POST", headers, body: "{}" }));
@@ -200,7 +200,7 @@ describe("a response that is repeated", () => {
   });
 });
 
-describe("a count that is repeated", () => {
+describe("a repeated count", () => {
   const order = entity("order", { item: string, due: datetime.optional() })
     .rules({ read: ["everyone"], create: ["everyone"] })
     .actions({
@@ -224,7 +224,7 @@ describe("a count that is repeated", () => {
     return { app, tally };
   };
 
-  it("is refused once a policy says that there are other records", async () => {
+  it("is refused once a policy's condition has other values", async () => {
     let where: Where | undefined;
     const { app, tally } = await openWith(() => where);
     for (const hidden of [undefined, { id: { in: [] } }]) {
@@ -234,7 +234,7 @@ describe("a count that is repeated", () => {
     await app.close();
   });
 
-  it("is given again where only the time of the policy's condition has gone on", async () => {
+  it("is repeated if only the time in the policy's condition has advanced", async () => {
     let time = 1;
     const { app, tally } = await openWith(() => ({ due: { lt: new Date(time++) } }));
     expect((await tally()).body).toEqual({ n: 1 });
@@ -260,7 +260,7 @@ describe("a count that is repeated", () => {
   it.each<[string, string, string, object]>([
     ["an include counts", "PATCH", '/api/teams/t?include={"members":{"limit":1,"count":true}}', { name: "New" }],
     ["an action counts besides a record that it shows", "POST", "/api/people/tally", {}],
-  ])("is refused where %s records that are hidden now", async (_, method, path, body) => {
+  ])("is refused if %s records that are hidden now", async (_, method, path, body) => {
     const app = createTestApp({
       entities: [team, person],
       rules: [seen],

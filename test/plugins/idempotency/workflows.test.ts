@@ -14,7 +14,7 @@ describe.each([
   ["in memory", {}],
   ["with a journal", { journal: true }],
 ])("a workflow %s", (_, workflows) => {
-  it("is run once for one key, and the run has an identity of its own", async () => {
+  it("runs once for one key, and its run has its own identity", async () => {
     const runs: (string | undefined)[] = [];
     app = await orderApp({ driver: memoryDriver(), workflows, work: (runId) => void runs.push(runId) });
     const first = await ship("once");
@@ -27,7 +27,7 @@ describe.each([
     expect(await app.orders()).toHaveLength(2);
   });
 
-  it("is answered 409 while it runs, and then what the first was answered", async () => {
+  it("responds with 409 while it runs, and then with the first response", async () => {
     const reached = deferred<void>();
     const released = deferred<void>();
     app = await orderApp({
@@ -49,7 +49,7 @@ describe.each([
 });
 
 describe("a workflow that failed", () => {
-  it("has failed for its key where runs are remembered, and is not run again under it", async () => {
+  it("has failed for its key if runs are stored, and does not run again with it", async () => {
     let tries = 0;
     app = await orderApp({
       driver: memoryDriver(),
@@ -68,7 +68,7 @@ describe("a workflow that failed", () => {
 });
 
 describe("a workflow whose process has lost its key", () => {
-  it("is found by the next try, and not run again", async () => {
+  it("is found by the next attempt, and does not run again", async () => {
     const { file, remove } = await freshSqliteFile();
     const runs: (string | undefined)[] = [];
     const released = deferred<void>();
@@ -85,7 +85,7 @@ describe("a workflow whose process has lost its key", () => {
     });
     const first = ship("lost");
     await expect.poll(() => runs.length).toBe(1);
-    now += 700_000; // the lease of the key has ended, as after a crash
+    now += 700_000; // the lease of the key has expired, as after a crash
     const second = ship("lost");
     await expect
       .poll(async () => (await app?.keys())?.[0]?.leaseUntil, { timeout: 3_000 })
@@ -99,7 +99,7 @@ describe("a workflow whose process has lost its key", () => {
     await remove();
   });
 
-  it("answers a request that does not wait again with the same run", async () => {
+  it("responds to an asynchronous request again with the same run", async () => {
     app = await orderApp({ driver: memoryDriver(), workflows: { journal: true } });
     const first = await ship("later", { prefer: "respond-async" });
     expect(first.status).toBe(202);

@@ -39,7 +39,7 @@ describe("jwtAuth alone", () => {
     expect(answer).toMatchObject({ status: 200, body: { id: "ann" } });
   });
 
-  it("answers 401 with a challenge to a bad token, and to none", async () => {
+  it("responds with 401 and a challenge to an invalid or missing token", async () => {
     const kernel = await boot();
     for (const headers of [{ authorization: "Bearer x.y.z" }, {}]) {
       const answer = await kernel.call("GET", "/who", { headers });

@@ -7,7 +7,7 @@ import { propertyOptions } from "../../support/properties.ts";
 import { AUDIENCE, goodClaims, ISSUER, type SigningKey, signingKey } from "./key-server.ts";
 import { serveWho, type WhoApp } from "./who-app.ts";
 
-// Times in tokens are exact, however slow the machine is.
+// The clock is mocked, so that times in tokens are exact on a slow machine too.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
 afterEach(() => void vi.useRealTimers());
 
@@ -16,7 +16,7 @@ const expected = { issuer: ISSUER, audience: AUDIENCE };
 const part = (value: unknown): string => base64url.encode(typeof value === "string" ? value : JSON.stringify(value));
 const now = (): number => Math.floor(Date.now() / 1_000);
 
-/** A token signed with a secret that need not be one; nothing of it is checked. */
+/** A token signed with any secret; nothing of it is validated. */
 function forge(header: unknown, claims: unknown, key: string | Buffer = secret, hash = "sha256"): string {
   const signed = `${part(header)}.${part(claims)}`;
   return `${signed}.${createHmac(hash, key).update(signed).digest("base64url")}`;
@@ -25,7 +25,7 @@ const HS256 = { alg: "HS256" };
 const saying = (claims: Readonly<Record<string, unknown>>): string => forge(HS256, { ...goodClaims(), ...claims });
 const good = (): string => saying({});
 
-/** The answer to every bad token, but for the request's id. */
+/** The response to every invalid token, without the request's id. */
 const REFUSAL = {
   status: 401,
   text: '{"code":"UNAUTHENTICATED","message":"The access token is not valid","status":401,"requestId":"…"}',
@@ -91,18 +91,18 @@ const headers: readonly (readonly [what: string, authorization: () => string])[]
 describe("a token signed with a secret", () => {
   const start = (): Promise<WhoApp> => serveWho({ secret, ...expected });
 
-  it("is accepted when nothing is wrong with it", async () => {
+  it("is accepted when it is valid", async () => {
     const app = await start();
     expect(await app.ask(good())).toMatchObject({ status: 200, json: { kind: "user", user: { id: "ann" } } });
     expect((await app.ask(saying({ aud: ["books", AUDIENCE] }))).status).toBe(200);
     expect((await app.ask(saying({ padding: "x".repeat(5_800) }))).status).toBe(200);
   });
 
-  it.each([...claims, ...signatures])("is refused like any other bad one when it %s", async (_what, token) => {
+  it.each([...claims, ...signatures])("is refused like any other invalid one when it %s", async (_what, token) => {
     expect(await answerTo(await start(), token())).toEqual(REFUSAL);
   });
 
-  it.each(headers)("is refused like any other bad one when Authorization has %s", async (_what, authorization) => {
+  it.each(headers)("is refused like any other invalid one when Authorization has %s", async (_what, authorization) => {
     expect(await answerTo(await start(), { authorization: authorization() })).toEqual(REFUSAL);
   });
 
@@ -111,7 +111,7 @@ describe("a token signed with a secret", () => {
     expect((await app.ask({ authorization: `${scheme} ${good()}` })).status).toBe(200);
   });
 
-  it("is refused when Authorization comes twice", async () => {
+  it("is refused when there are two Authorization headers", async () => {
     const { port } = await start();
     const lines = [`Authorization: Bearer ${good()}`, `Authorization: Bearer ${good()}`];
     const [reply] = await rawRequest(port, requestBytes("GET", "/who", lines));
@@ -120,7 +120,7 @@ describe("a token signed with a secret", () => {
     expect(body.status).toBe(401);
   });
 
-  it("is refused whatever its bytes are", async () => {
+  it("is refused for any change of its bytes", async () => {
     const app = await start();
     const [head = "", body = "", signature = ""] = good().split(".");
     const chunk = fc.stringMatching(/^[\w-]{0,40}$/);
@@ -138,7 +138,7 @@ describe("a token signed with a secret", () => {
     );
   });
 
-  it("is refused after it was signed with claims that no issuer would write", async () => {
+  it("is refused with random claims that no issuer would write", async () => {
     const app = await start();
     const claim = fc.constantFrom("iss", "aud", "sub", "exp", "nbf");
     const value = fc.oneof(
@@ -190,14 +190,14 @@ describe("a token signed with a key", async () => {
   const start = (): Promise<WhoApp> =>
     serveWho({ jwks: { keys: [key.jwk, elliptic.jwk, { ...elliptic.jwk, kid: "e2" }] }, ...expected });
 
-  it("is accepted when nothing is wrong with it", async () => {
+  it("is accepted when it is valid", async () => {
     const app = await start();
     expect(await app.ask(await key.sign())).toMatchObject({ status: 200, json: { user: { id: "ann" } } });
     expect((await app.ask(await elliptic.sign())).status).toBe(200);
     expect((await app.ask(await key.sign({}, { kid: undefined }))).status).toBe(200);
   });
 
-  it.each(tokens)("is refused like any other bad one when it %s", async (_what, token) => {
+  it.each(tokens)("is refused like any other invalid one when it %s", async (_what, token) => {
     expect(await answerTo(await start(), await token())).toEqual(REFUSAL);
   });
 
@@ -208,13 +208,13 @@ describe("a token signed with a key", async () => {
   });
 });
 
-describe("what a token may say", () => {
+describe("the claims of a token", () => {
   const sign = (claims: JWTPayload, typ = "JWT"): Promise<string> =>
     new SignJWT({ ...goodClaims(), ...claims })
       .setProtectedHeader({ alg: "HS256", typ })
       .sign(new TextEncoder().encode(secret));
 
-  it("allows clocks to differ by five seconds, or as the app says", async () => {
+  it("allow clocks to differ by five seconds, or by the app's tolerance", async () => {
     const app = await serveWho({ secret, ...expected });
     expect((await app.ask(saying({ exp: now() - 4, nbf: now() + 5 }))).status).toBe(200);
     expect(await answerTo(app, saying({ exp: now() - 5 }))).toEqual(REFUSAL);
@@ -226,7 +226,7 @@ describe("what a token may say", () => {
     expect((await wide.ask(saying({ exp: now() - 60 }))).status).toBe(200);
   });
 
-  it("is bounded by the age of the token where the app says so", async () => {
+  it("are limited by the token's age if the app sets a limit", async () => {
     const app = await serveWho({ secret, ...expected, maxTokenAge: 300 });
     expect((await app.ask(saying({ iat: now() - 305 }))).status).toBe(200);
     expect(await answerTo(app, saying({ iat: now() - 306 }))).toEqual(REFUSAL);
@@ -234,13 +234,13 @@ describe("what a token may say", () => {
     expect(await answerTo(app, saying({ iat: undefined }))).toEqual(REFUSAL);
   });
 
-  it("is of the kind the app asks for", async () => {
+  it("must have the kind that the app requires", async () => {
     const app = await serveWho({ secret, ...expected, typ: "at+jwt" });
     expect((await app.ask(await sign({}, "application/at+jwt"))).status).toBe(200);
     expect(await answerTo(app, await sign({}))).toEqual(REFUSAL);
   });
 
-  it("is for one of the audiences of the app", async () => {
+  it("must name one of the app's audiences", async () => {
     const app = await serveWho({ secret, issuer: ISSUER, audience: ["films", "books"] });
     expect((await app.ask(saying({ aud: ["music", "books"] }))).status).toBe(200);
     expect(await answerTo(app, saying({ aud: "music" }))).toEqual(REFUSAL);

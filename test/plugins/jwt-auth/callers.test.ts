@@ -26,7 +26,7 @@ describe("a caller", () => {
     expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 
-  it("gets no challenge with an answer that is no 401", async () => {
+  it("gets a challenge only with a 401", async () => {
     const app = await serveWho(options);
     expect((await app.ask()).headers.get("www-authenticate")).toBeNull();
     expect((await app.ask(undefined, "/nowhere")).headers.get("www-authenticate")).toBeNull();
@@ -48,7 +48,7 @@ describe("a caller", () => {
     expect(await told({ isAdmin: true })).toMatchObject({ isAdmin: false });
   });
 
-  it("is what `user` makes of the claims", async () => {
+  it("is the result of `user` for the claims", async () => {
     const seen: TokenClaims[] = [];
     const user = async (claims: TokenClaims) => {
       seen.push(claims);
@@ -62,7 +62,7 @@ describe("a caller", () => {
     expect(seen).toEqual([expect.objectContaining({ sub: "ann", team: "red", iss: ISSUER, aud: AUDIENCE })]);
   });
 
-  it.each([null, undefined])("is refused like with any bad token when `user` says %s", async (nobody) => {
+  it.each([null, undefined])("is refused like with any invalid token when `user` returns %s", async (nobody) => {
     const app = await serveWho({ ...options, user: () => nobody });
     const gone = await app.ask(await sign({ sub: "ann" }));
     const bad = await app.ask("bad");
@@ -70,14 +70,14 @@ describe("a caller", () => {
     expect(gone.headers.get("www-authenticate")).toBe(bad.headers.get("www-authenticate"));
   });
 
-  it("is not looked up with `user` when the token is bad", async () => {
+  it("is not looked up with `user` when the token is invalid", async () => {
     let calls = 0;
     const app = await serveWho({ ...options, user: ({ sub }) => ({ id: `${sub}${++calls}` }) });
     for (const token of [await sign({ sub: "\u0000" }), "x.y.z"]) expect((await app.ask(token)).status).toBe(401);
     expect(calls).toBe(0);
   });
 
-  it("is 503 when `user` fails; its own errors stand", async () => {
+  it("gets 503 when `user` fails, or the app's own error", async () => {
     const broken = await serveWho({ ...options, user: () => Promise.reject(new TypeError("no database")) });
     expect((await broken.ask(await sign({ sub: "ann" }))).status).toBe(503);
     const blocked = await serveWho({
@@ -90,7 +90,7 @@ describe("a caller", () => {
     expect([json.message, headers.get("www-authenticate")]).toEqual(["Your account is blocked", "Bearer"]);
   });
 
-  it("is who an adapter's own getUser says, where there is one", async () => {
+  it("is the result of an adapter's own getUser, if there is one", async () => {
     const api = keelson({ entities: [], driver: memoryDriver(), logger: noopLogger, plugins: [jwtAuth(options), who] });
     onTestFinished(() => api.close());
     const { default: express } = await import("express");

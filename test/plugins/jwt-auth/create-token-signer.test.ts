@@ -11,7 +11,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
 afterEach(() => void vi.useRealTimers());
 
 describe("a token signer", () => {
-  it("makes tokens that an app with the same options accepts, for fifteen minutes", async () => {
+  it("creates tokens that an app with the same options accepts, for fifteen minutes", async () => {
     const app = await serveWho(options);
     const token = await createTokenSigner(options)({ sub: "ann", role: "admin" });
     expect((await app.ask(token)).json).toMatchObject({ user: { id: "ann", role: "admin" }, isAdmin: true });
@@ -21,7 +21,7 @@ describe("a token signer", () => {
     expect((await app.ask(token)).status).toBe(401);
   });
 
-  it("makes tokens of the algorithm, kind, audience and duration it is told", async () => {
+  it("creates tokens with the given algorithm, kind, audience and duration", async () => {
     const sign = createTokenSigner({
       ...options,
       algorithm: "HS512",
@@ -37,7 +37,7 @@ describe("a token signer", () => {
     expect((await app.ask(token)).status).toBe(200);
   });
 
-  it("does not let claims speak for the signer", async () => {
+  it("does not let claims override the signer", async () => {
     const token = await createTokenSigner(options)({ sub: "ann", iss: "x", aud: "x", exp: 9e9, iat: 1 });
     const iat = Math.floor(Date.now() / 1_000);
     expect(decodeJwt(token)).toEqual({ sub: "ann", iss: ISSUER, aud: AUDIENCE, iat, exp: iat + 900 });
@@ -52,7 +52,7 @@ describe("a token signer", () => {
     [{ ...options, algorithm: "RS256" }, "`algorithm` must be one of HS256, HS384, HS512"],
     [{ ...options, expiresIn: 0 }, "`expiresIn` must be a whole number of seconds"],
     [{ ...options, expiresIn: "15m" }, "`expiresIn` must be a whole number of seconds"],
-  ])("is not made with wrong options: %#", (wrong, problem) => {
+  ])("cannot be created with invalid options: %#", (wrong, problem) => {
     const make = () => createTokenSigner(wrong as TokenSignerOptions);
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(`createTokenSigner: ${problem}`);

@@ -13,11 +13,11 @@ export interface SigningKey {
   readonly kid: string;
   readonly jwk: JWK;
   readonly privateJwk: JWK;
-  /** A token of this key; claims and header replace what a good token has, and undefined leaves it out. */
+  /** A token signed with this key; claims and header override those of a valid token, and undefined removes them. */
   sign(claims?: Readonly<Record<string, unknown>>, header?: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
-/** Claims of a token that is accepted. */
+/** Claims of a valid token. */
 export function goodClaims(): Record<string, unknown> {
   const now = Math.floor(Date.now() / 1_000);
   return { iss: ISSUER, aud: AUDIENCE, sub: "ann", iat: now, exp: now + 60 };
@@ -37,19 +37,19 @@ export async function signingKey(kid: string, alg = "RS256"): Promise<SigningKey
   };
 }
 
-/** An issuer's key set over HTTP on a free port; what it answers can change. */
+/** An issuer's key set over HTTP on a free port; its response can be changed. */
 export interface KeyServer {
   readonly address: string;
   keys: readonly JWK[];
-  /** 0 does not answer at all. */
+  /** With 0, it never responds. */
   status: number;
-  /** What is sent in place of the keys. */
+  /** The body to send in place of the keys. */
   body: string | undefined;
-  /** Whether the answer goes on after its body, without another byte. */
+  /** Whether the response stays open after its body, without another byte. */
   endless: boolean;
   /** Requests so far. */
   readonly hits: number;
-  /** Resolves when the other side has broken off an answer. */
+  /** Resolves when the client has aborted a response. */
   readonly brokenOff: Promise<void>;
   stop(): Promise<void>;
   start(): Promise<void>;

@@ -37,7 +37,7 @@ describe("the options of jwtAuth", () => {
     [{ jwks: "https://issuer.test/jwks.json", ...expected, jwksTimeoutMs: 100, jwksCooldownMs: 0, jwksMaxAgeMs: 0 }],
     [{ jwks: new URL("http://localhost:8080/jwks.json"), ...expected, clockTolerance: 0, maxTokenAge: 1 }],
     [{ jwks: "http://[::1]/jwks.json", ...expected, user: () => null, secret: undefined }],
-  ])("are right: %#", (options) => {
+  ])("are accepted: %#", (options) => {
     expect(problemsOf(options)).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe("the options of jwtAuth", () => {
     ]);
   });
 
-  it("count as they were when the plugin was made", async () => {
+  it("are copied when the plugin is created", async () => {
     const bytes = new Uint8Array(32).fill(1);
     const keys = [key.jwk];
     const options = { secret: bytes, ...expected };
@@ -140,7 +140,7 @@ describe("the options of jwtAuth", () => {
 describe("the secret", () => {
   const short = "swordfish-and-nothing-more";
 
-  it("is in no error about it", () => {
+  it("does not appear in errors about it", () => {
     const error = (() => {
       try {
         return keelson({
@@ -157,7 +157,7 @@ describe("the secret", () => {
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(short);
   });
 
-  it("is not seen in the plugin, in the app or in the log, and neither are tokens", async () => {
+  it("does not appear in the plugin, the app or the log, and neither do tokens", async () => {
     const plugin = jwtAuth({ secret, ...expected });
     const api = keelson({ entities: [], driver: memoryDriver(), logger: noopLogger, plugins: [plugin] });
     const shown = inspect([plugin, api], { depth: 20, showHidden: true, getters: true }) + JSON.stringify(plugin);

@@ -7,13 +7,13 @@ import { serveWho } from "./who-app.ts";
 const expected = { issuer: ISSUER, audience: AUDIENCE };
 const [one, two] = await Promise.all([signingKey("k1"), signingKey("k2", "ES256")]);
 
-// Cooldowns pass when a test says so, however slow the machine is.
+// The clock is mocked, so that cooldowns do not depend on the speed of the machine.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
 afterEach(() => void vi.useRealTimers());
 const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
 
-describe("keys at an address", () => {
-  it("are fetched once for a crowd of tokens, and not for a caller without one", async () => {
+describe("keys at a URL", () => {
+  it("are fetched once for many tokens, and not for a caller without one", async () => {
     const issuer = await keyServer(one.jwk, two.jwk);
     const app = await serveWho({ jwks: issuer.address, ...expected });
     expect((await app.ask()).json.kind).toBe("anonymous");
@@ -24,7 +24,7 @@ describe("keys at an address", () => {
     expect(issuer.hits).toBe(1);
   });
 
-  it("are fetched again for a key that is new", async () => {
+  it("are fetched again for a new key id", async () => {
     const issuer = await keyServer(one.jwk);
     const app = await serveWho({ jwks: new URL(issuer.address), ...expected });
     expect((await app.ask(await one.sign())).status).toBe(200);
@@ -35,7 +35,7 @@ describe("keys at an address", () => {
     expect((await app.ask(await one.sign())).status).toBe(401);
   });
 
-  it("are not fetched for each made-up key id", async () => {
+  it("are not fetched for each invented key id", async () => {
     const issuer = await keyServer(one.jwk);
     const app = await serveWho({ jwks: issuer.address, ...expected });
     for (const kid of ["a", "b", "c", "d"]) expect((await app.ask(await one.sign({}, { kid }))).status).toBe(401);
@@ -52,7 +52,7 @@ describe("keys at an address", () => {
     expect(issuer.hits).toBe(0);
   });
 
-  it("are not trusted for ever", async () => {
+  it("are not trusted forever", async () => {
     const issuer = await keyServer(one.jwk);
     const app = await serveWho({ jwks: issuer.address, ...expected, jwksMaxAgeMs: 60_000 });
     expect((await app.ask(await one.sign())).status).toBe(200);
@@ -62,7 +62,7 @@ describe("keys at an address", () => {
     expect(issuer.hits).toBe(2);
   });
 
-  it("that cannot be had are 503, and have it tried again after a moment", async () => {
+  it("that cannot be fetched are 503, and are fetched again after a cooldown", async () => {
     const issuer = await keyServer(one.jwk);
     const app = await serveWho({ jwks: issuer.address, ...expected });
     await issuer.stop();
@@ -74,11 +74,11 @@ describe("keys at an address", () => {
     pass(1_500);
     expect((await app.ask(await one.sign())).status).toBe(503);
     expect(issuer.hits).toBe(0);
-    pass(501); // two seconds after the fetch, not after whoever asked last
+    pass(501); // two seconds after the fetch, not after the last request
     expect((await app.ask(await one.sign())).status).toBe(200);
   });
 
-  it("that cannot be had are no reason to refuse a token whose key is known, or to let a new one in", async () => {
+  it("that cannot be fetched do not affect tokens of known keys, or admit new ones", async () => {
     const issuer = await keyServer(one.jwk);
     const app = await serveWho({ jwks: issuer.address, ...expected });
     expect((await app.ask(await one.sign())).status).toBe(200);
@@ -97,7 +97,7 @@ describe("keys at an address", () => {
     ["null", { body: "null" }],
     ["what is no JSON", { body: '{"keys":[' }],
     ["nothing", { body: " " }],
-  ])("are 503 when the address answers with %s", async (_what, change) => {
+  ])("are 503 when the URL responds with %s", async (_what, change) => {
     const issuer = Object.assign(await keyServer(one.jwk), change);
     const app = await serveWho({ jwks: issuer.address, ...expected });
     expect((await app.ask(await one.sign())).status).toBe(503);
@@ -105,7 +105,7 @@ describe("keys at an address", () => {
     expect(issuer.hits).toBe(1);
   });
 
-  it("are 503 when the address takes too long", async () => {
+  it("are 503 when the URL takes too long", async () => {
     const issuer = await keyServer(one.jwk);
     issuer.status = 0;
     const app = await serveWho({ jwks: issuer.address, ...expected, jwksTimeoutMs: 50 });
@@ -115,7 +115,7 @@ describe("keys at an address", () => {
     });
   });
 
-  it("are 503 when there are more than 256 KiB of them, and are not read any further", async () => {
+  it("are 503 beyond 256 KiB, and the rest is not read", async () => {
     const issuer = await keyServer(one.jwk);
     const app = await serveWho({ jwks: issuer.address, ...expected, jwksTimeoutMs: 60_000 });
     const set = JSON.stringify({ keys: [one.jwk] });
@@ -127,13 +127,13 @@ describe("keys at an address", () => {
     expect((await app.ask(await one.sign())).status).toBe(200);
   });
 
-  it("are 503 when their address stops in the middle of them", async () => {
+  it("are 503 when the response stops midway", async () => {
     const issuer = Object.assign(await keyServer(one.jwk), { endless: true });
     const app = await serveWho({ jwks: issuer.address, ...expected, jwksTimeoutMs: 50 });
     expect((await app.ask(await one.sign())).status).toBe(503);
   });
 
-  it("say in the log why they cannot be had", async () => {
+  it("write to the log why they cannot be fetched", async () => {
     const issuer = Object.assign(await keyServer(one.jwk), { status: 500 });
     const app = await serveWho({ jwks: issuer.address, ...expected });
     await app.ask(await one.sign());
@@ -160,14 +160,14 @@ const UNUSABLE: readonly (readonly [what: string, jwk: JWK, token: () => string 
   ["1024 bits", short.jwk, () => short.token],
 ];
 
-describe("a key among others that cannot be used", () => {
-  it.each(UNUSABLE)("makes tokens that name it bad ones, and no others: %s", async (_what, jwk, token) => {
+describe("an unusable key among others", () => {
+  it.each(UNUSABLE)("invalidates only tokens that name it: %s", async (_what, jwk, token) => {
     const issuer = await keyServer(jwk, one.jwk);
     const app = await serveWho({ jwks: issuer.address, ...expected, jwksMaxAgeMs: 60_000 });
     for (const fetches of [1, 2]) {
       expect((await app.ask(await token())).json).toMatchObject({ code: "UNAUTHENTICATED" });
       expect(issuer.hits).toBe(fetches);
-      pass(fetches === 1 ? 60_001 : 0); // the next one has the keys fetched again, for nobody has had them fail
+      pass(fetches === 1 ? 60_001 : 0); // the next token has the keys fetched again, because their last fetch succeeded
     }
     expect((await app.ask(await one.sign())).status).toBe(200);
     expect(issuer.hits).toBe(2);
@@ -175,7 +175,7 @@ describe("a key among others that cannot be used", () => {
     expect(app.lines.filter((line) => !line.startsWith("debug"))).toEqual([]);
   });
 
-  it("does so in a key set of the configuration, too", async () => {
+  it("does so in a key set of the configuration too", async () => {
     const jwk = { ...one.jwk, kid: "bad", key_ops: ["verify", "sign"] };
     const app = await serveWho({ jwks: { keys: [jwk, one.jwk] }, ...expected });
     expect((await app.ask(await one.sign({}, { kid: "bad" }))).status).toBe(401);
@@ -184,7 +184,7 @@ describe("a key among others that cannot be used", () => {
   });
 });
 
-/** A key of 1024 bits, which jose refuses to make and to sign with. */
+/** A key of 1024 bits, which jose refuses to generate and to sign with. */
 async function shortKey() {
   const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
   const jwk = { ...publicKey.export({ format: "jwk" }), kid: "short" } as (typeof one)["jwk"];

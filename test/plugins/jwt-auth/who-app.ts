@@ -4,13 +4,13 @@ import { type JwtAuthOptions, jwtAuth } from "../../../src/plugins/jwt-auth/inde
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { startApp } from "../../support/http.ts";
 
-/** What callers and the log were told. */
+/** The responses and log lines of an app. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The body as it was sent, without the request's id. */
+  /** The body as sent, without the request's id. */
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a server answers has no type before a test has looked at it
+  // biome-ignore lint/suspicious/noExplicitAny: a response has no type before a test has checked it
   readonly json: any;
 }
 
@@ -18,11 +18,11 @@ export interface WhoApp {
   readonly url: string;
   readonly port: number;
   readonly lines: readonly string[];
-  /** Asks who calls, with a token or with headers. */
+  /** Requests the caller's identity, with a token or with headers. */
   ask(credentials?: string | Readonly<Record<string, string>>, path?: string): Promise<Answer>;
 }
 
-/** `GET /who` tells everybody who they are; `GET /mine` is for those who are somebody. */
+/** `GET /who` tells any caller their identity; `GET /mine` is for authenticated callers. */
 export const who = createPlugin({
   id: "who",
   endpoints: {
@@ -31,7 +31,7 @@ export const who = createPlugin({
   },
 });
 
-/** Serves an app over HTTP whose callers `jwtAuth` recognises, until the test has ended. */
+/** Serves an app over HTTP with `jwtAuth`, until the test ends. */
 export async function serveWho(options: JwtAuthOptions): Promise<WhoApp> {
   const logger = recordingLogger();
   const api = keelson({ entities: [], driver: memoryDriver(), logger, plugins: [jwtAuth(options), who] });

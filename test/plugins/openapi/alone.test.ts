@@ -18,7 +18,7 @@ describe("openapi alone", () => {
     expect(seen).toMatchObject({ hooks: [], requires: ["rules"], problems: [] });
   });
 
-  it("adds nothing to the routes when it is not served", async () => {
+  it("adds no routes when it is not served", async () => {
     expect((await createFakeKernel().use(openapi({ served: false, docs: false }))).seen.routes).toEqual([]);
   });
 
@@ -26,7 +26,7 @@ describe("openapi alone", () => {
     await expect(createFakeKernel().use(openapi({ served: false, docs: true }))).rejects.toThrow("docs: false");
   });
 
-  it("gives readers who may use other routes another document", async () => {
+  it("gives readers with other rights another document", async () => {
     const kernel = createFakeKernel().withDriver(memoryDriver());
     await kernel.use(extras);
     await kernel.use(openapi());

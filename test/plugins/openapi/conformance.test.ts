@@ -8,8 +8,8 @@ import { rawRequest, request, startApp } from "../../support/http.ts";
 import { createConformance, type Exchange } from "../../support/openapi-conformance.ts";
 import { createFilledApp } from "./documented-app.ts";
 
-describe("answers of the contract of adapters", () => {
-  it("are documented: route, status, headers and body, unless there is no such route", async () => {
+describe("responses of the adapter contract", () => {
+  it("are documented: route, status, headers and body, unless the route is unknown", async () => {
     const api = await createContractApp();
     const server = await startApp(api);
     const check = createConformance(await openapiDocument(api));
@@ -48,7 +48,7 @@ describe("answers of the contract of adapters", () => {
   });
 });
 
-describe("answers of an app with every prebuilt action", () => {
+describe("responses of an app with every prebuilt action", () => {
   let api: Awaited<ReturnType<typeof createFilledApp>>;
   let document: OpenApiDocument;
   beforeAll(async () => {
@@ -168,7 +168,7 @@ describe("answers of an app with every prebuilt action", () => {
     expect(problems).toEqual([]);
   });
 
-  it("cover every operation of the document, but for what no caller could do in this app", () => {
+  it("cover every operation of the document that a caller can use in this app", () => {
     const asked = CASES.map(([line]) => line.split(" ").slice(1)).map(([method = "", url = ""]) => ({
       method: method.toLowerCase(),
       path: url.split("?", 1)[0] as string,
@@ -181,14 +181,14 @@ describe("answers of an app with every prebuilt action", () => {
     });
     expect(missed.sort()).toEqual(
       [
-        "delete /api/posts/bulk", // a web-standard Request of this kind is the same action as POST /bulk-delete
+        "delete /api/posts/bulk", // the same action as POST /bulk-delete
         "get /api/tags",
         "put /api/users/{id}",
       ].sort(),
     );
   });
 
-  it("notice a status, a header and a member that are not documented", async () => {
+  it("with an undocumented status, header or member are detected", async () => {
     const check = createConformance(document);
     const good = await exchange("nobody GET /api/posts/p1");
     expect(check(good)).toEqual([]);
@@ -201,7 +201,7 @@ describe("answers of an app with every prebuilt action", () => {
     expect(check({ ...good, url: "/api/nothing" })).toEqual(["GET /api/nothing -> 200: not documented"]);
   });
 
-  it("are documented as RFC 9457 has them, too", async () => {
+  it("are documented in the RFC 9457 format too", async () => {
     const check = createConformance(document);
     for (const url of ["/api/posts/none", "/api/posts?nothing=1"]) {
       const response = await api.fetch(
@@ -215,7 +215,7 @@ describe("answers of an app with every prebuilt action", () => {
 });
 
 describe("an app that tests serve", () => {
-  it("fails the test whose request is answered with a status that is not documented", async () => {
+  it("fails the test if a response has an undocumented status", async () => {
     const content = { "application/json": { type: "object", properties: { done: { type: "boolean" } } } };
     const work = createPlugin({
       id: "work",

@@ -83,7 +83,7 @@ describe("the document", () => {
     expect(paths["/ping"]?.get).toMatchObject({ operationId: "extrasPing", summary: "Ping", tags: ["extras"] });
   });
 
-  it("says of each kind of field what it takes and gives", async () => {
+  it("describes the input and output of each kind of field", async () => {
     const document = await openapiDocument(api, { as: USERS.boss });
     expect(propertiesOf(document, "Post")).toMatchObject({
       id: { type: "string", maxLength: 128, readOnly: true },
@@ -111,7 +111,7 @@ describe("the document", () => {
     expect(propertiesOf(document, "PostCreate").status).toMatchObject({ default: "draft" });
   });
 
-  it("has an error response for each status that a route can give, and no other", async () => {
+  it("has an error response for each status that a route can return, and no other", async () => {
     const { paths, components } = await openapiDocument(api);
     const of = (path: string, method: string) =>
       Object.keys(paths[path]?.[method]?.responses ?? {}).filter((status) => /^[45d]/.test(status));
@@ -129,7 +129,7 @@ describe("the document", () => {
     ).toEqual([...used].sort());
   });
 
-  it("takes what other plugins note about routes", async () => {
+  it("includes the notes of other plugins about routes", async () => {
     const limits = createPlugin({
       id: "limits",
       start: ({ use }) => use(RouteNotes).add(({ method }) => (method === "POST" ? { errors: [429] } : undefined)),
@@ -143,7 +143,7 @@ describe("the document", () => {
     expect(components.responses.TooManyRequests).toHaveProperty("headers.Retry-After");
   });
 
-  it("names the API, its servers and how callers say who they are as the app does", async () => {
+  it("has the app's title, servers and authentication", async () => {
     const info = { title: "Shop", version: "2.1.0", description: "What we sell." };
     const servers = [{ url: "https://shop.example" }];
     const securitySchemes = { session: { type: "apiKey", in: "cookie", name: "session" } };
@@ -159,7 +159,7 @@ describe("the document", () => {
     expect(await problemsOf(document)).toEqual([]);
   });
 
-  it("does not identify callers where everything is for everyone", async () => {
+  it("has no authentication if everything is public", async () => {
     const note = entity("note", { text: string }).rules({
       read: ["everyone"],
       create: ["everyone"],
@@ -173,7 +173,7 @@ describe("the document", () => {
     expect(paths["/api/notes"]?.get).not.toHaveProperty("security");
   });
 
-  it("keeps entities apart whose schemas would have one name", async () => {
+  it("separates entities whose schemas would have the same name", async () => {
     const all = { read: ["everyone"], create: ["everyone"] } as const;
     const app = keelson({
       entities: ["post", "postCreate", "error"].map((name) => entity(name, { [`${name}Text`]: string }).rules(all)),
@@ -198,8 +198,8 @@ describe("the document", () => {
   });
 });
 
-describe("what a reader sees", () => {
-  it("are the operations that are theirs", async () => {
+describe("the document of a reader", () => {
+  it("lists the operations that the reader may use", async () => {
     const nobody = operations(await openapiDocument(api, { as: "public" }));
     const ann = operations(await openapiDocument(api, { as: USERS.ann }));
     const boss = operations(await openapiDocument(api, { as: USERS.boss }));
@@ -218,7 +218,7 @@ describe("what a reader sees", () => {
     }
   });
 
-  it("are the fields, filters and orders that are theirs", async () => {
+  it("lists the fields, filters and sorts that the reader may use", async () => {
     const nobody = await openapiDocument(api, { as: "public" });
     const boss = await openapiDocument(api, { as: USERS.boss });
     expect(propertiesOf(nobody, "User")).not.toHaveProperty("email");
@@ -240,13 +240,13 @@ describe("what a reader sees", () => {
     expect(sorts(boss)).toContain("-email");
   });
 
-  it("has a field that depends on the record as one that may be missing", async () => {
+  it("describes a field that depends on the record as optional", async () => {
     const { components } = await openapiDocument(api, { as: USERS.ann });
     expect(components.schemas.User?.properties).toHaveProperty("note");
     expect(components.schemas.User?.required).toEqual(["id", "name", "createdAt", "updatedAt"]);
   });
 
-  it("has soft deletion for those only who may restore", async () => {
+  it("describes soft deletion only to readers who may restore", async () => {
     const filters = async (as: "public" | typeof USERS.ann) =>
       parametersOf(await openapiDocument(api, { as }), "/api/posts", "get");
     expect(await filters("public")).not.toContain("_deleted");
@@ -254,7 +254,7 @@ describe("what a reader sees", () => {
   });
 
   it.each(Object.entries(READERS))(
-    "never shows %s passwords and omitted fields in answers or filters",
+    "never shows %s passwords and omitted fields in responses or filters",
     async (_name, as) => {
       const document = await openapiDocument(api, { as });
       for (const name of ["User", "UserWhere"])

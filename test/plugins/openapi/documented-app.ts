@@ -94,10 +94,10 @@ const post = entity("post", {
       .handler(() => ({ done: true })),
   });
 
-/** Nobody has said who may do anything with it. */
+/** Has no rules. */
 const closed = entity("closed", { text: string });
 
-/** Endpoints, one of which says what it does. */
+/** Endpoints, one of which has a description. */
 const extras = createPlugin({
   id: "extras",
   endpoints: {

@@ -37,11 +37,11 @@ export const nowhere: components["schemas"]["PostWhere"] = { headline: "x" };
 export const none: operations["listPosts"]["parameters"]["query"] = { password_like: "x" };
 `;
 
-it("openapi-typescript makes types of it that the compiler takes, and that say what the API does", async () => {
+it("openapi-typescript generates valid types that match the API", async () => {
   const api = createDocumentedApp();
   onTestFinished(() => api.close());
   const document = await openapiDocument(api);
-  // As --default-non-nullable=false: what has a default need not be sent.
+  // As with --default-non-nullable=false: a field with a default is optional in input.
   const text = astToString(await openapiTypescript(JSON.stringify(document), { defaultNonNullable: false }));
   mkdirSync(join(repositoryRoot, ".cache"), { recursive: true });
   const folder = mkdtempSync(join(repositoryRoot, ".cache", "openapi-types-"));

@@ -31,7 +31,7 @@ const note = entity("note", { text: string, secret: string.optional().readable("
   delete: ["admin"],
 });
 
-/** An app with one endpoint for everyone, which is described as given. `Bearer ann` is Ann. */
+/** An app with one public endpoint, with the given description. `Bearer ann` is Ann. */
 function open(describe: (reader: RouteReader) => string | Promise<string>, config: Partial<KeelsonConfig> = {}) {
   let described = 0;
   const extra = createPlugin({
@@ -74,7 +74,7 @@ function open(describe: (reader: RouteReader) => string | Promise<string>, confi
 const summaryOf = (text: string): unknown => JSON.parse(text).paths["/extra"].get.summary;
 
 describe("a document", () => {
-  it("is made once for all who may do the same, and is another one for those who may not", async () => {
+  it("is generated once for all readers with the same rights, and differs for others", async () => {
     const { get, described } = open(() => "Extra");
     const names = ["ann", "boss", "", "bob", "ann", "boss", ""];
     const answers = await Promise.all(names.map((name) => get(name)));
@@ -88,7 +88,7 @@ describe("a document", () => {
     expect(described()).toBe(3);
   });
 
-  it("is not sent again to who has it", async () => {
+  it("is not sent again to a reader who has it", async () => {
     const { get } = open(() => "Extra");
     const [ann, boss] = [await get("ann"), await get("boss")];
     expect(ann.headers.get("cache-control")).toBe("private, no-cache");
@@ -101,7 +101,7 @@ describe("a document", () => {
       expect((await get("ann", { "if-none-match": tags })).status).toBe(200);
   });
 
-  it("changes as soon as a rule says something else", async () => {
+  it("changes as soon as a rule decides differently", async () => {
     let isOpen = false;
     const flag = defineRule("kept-flag", () => isOpen);
     const door = entity("door", { text: string.readable(flag) }).rules({ read: ["everyone"], create: [flag] });
@@ -117,7 +117,7 @@ describe("a document", () => {
     expect((await get("ann")).text).toBe(closed.text);
   });
 
-  it("is a reader's own when a description looks at who that is, whatever way", async () => {
+  it("is generated per reader if a description reads the user, in any way", async () => {
     const ways: Readonly<Record<string, (reader: RouteReader) => unknown>> = {
       user: ({ scope }) => scope.principal.user?.id,
       "all of the principal": ({ scope }) => JSON.stringify(scope.principal),
@@ -139,7 +139,7 @@ describe("a document", () => {
     }
   });
 
-  it("depends on what descriptions ask of the rules", async () => {
+  it("depends on the rules that descriptions evaluate", async () => {
     const allowed = new Set(["ann"]);
     const listed = defineRule("kept-listed", ({ user }) => allowed.has(String(user?.id)));
     const { get, described } = open(
@@ -162,7 +162,7 @@ describe("a document", () => {
     expect(described()).toBe(2);
   });
 
-  it("depends on that also for those who wait for the very first one", async () => {
+  it("depends on them also for readers who wait for the very first one", async () => {
     const listed = defineRule("kept-waiting", ({ user }) => user?.id === "ann");
     const gate = deferred<void>();
     const { get, described } = open(
@@ -181,8 +181,8 @@ describe("a document", () => {
     expect(described()).toBe(2);
   });
 
-  it("is the one that a fresh app gives, no matter who asked before", async () => {
-    // Each of them is about another thing, so that documents differ in that alone.
+  it("equals that of a fresh app, whoever has requested it before", async () => {
+    // Each depends on another fact, so that documents differ in that fact alone.
     const flags = ["read", "create", "update", "readable", "writable", "related"] as const;
     const [read, create, update, readable, writable, related] = flags.map((flag) =>
       defineRule(`kept-${flag}`, ({ user }) => (user?.flags as readonly string[] | undefined)?.includes(flag) === true),
@@ -199,7 +199,7 @@ describe("a document", () => {
             read: [read],
             update: ["everyone"],
           }),
-          inner.internal().rules({ read: [related] }), // no route tells who may read it
+          inner.internal().rules({ read: [related] }), // no route shows which callers may read it
         ],
         driver: memoryDriver(),
         logger: noopLogger,
@@ -223,7 +223,7 @@ describe("a document", () => {
     );
   });
 
-  it("may be changed by the caller who asked for it in the process", async () => {
+  it("may be modified by the in-process caller who requested it", async () => {
     const { api } = open(() => "Extra");
     const first = await openapiDocument(api);
     const text = JSON.stringify(first);
@@ -235,7 +235,7 @@ describe("a document", () => {
 });
 
 describe("many readers at once", () => {
-  it("hold up neither each other nor anybody else", async () => {
+  it("block neither each other nor other requests", async () => {
     const gate = deferred<void>();
     const { api, described } = open(async () => {
       await gate.promise;
@@ -252,14 +252,14 @@ describe("many readers at once", () => {
     await server.close();
   });
 
-  it("are refused when too many of them need a document of their own", async () => {
+  it("are refused when too many of them need their own document", async () => {
     const gate = deferred<void>();
     const { get } = open(async ({ scope }) => {
       await gate.promise;
       return `For ${scope.principal.user?.id}`;
     });
     gate.resolve();
-    await get("ann"); // nobody knows before that they do
+    await get("ann"); // this is unknown until their descriptions run
     const answers = await Promise.all(Array.from({ length: 100 }, () => get("ann")));
     const refused = answers.filter(({ status }) => status !== 200);
     expect(refused.length).toBeGreaterThan(0);
@@ -277,7 +277,7 @@ describe("many readers at once", () => {
     expect([ann.status, JSON.parse(ann.text).code, nobody.status]).toEqual([503, "UNAVAILABLE", 200]);
   });
 
-  it("get theirs although the one who asked first has gone, or was refused", async () => {
+  it("get theirs even if the first reader has disconnected, or was refused", async () => {
     let calls = 0;
     const { get } = open(() => {
       calls += 1;

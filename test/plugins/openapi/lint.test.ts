@@ -21,7 +21,7 @@ it.each([
   expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
 });
 
-it("a list has at most a third of the parameters that it takes, and refers to the others", async () => {
+it("a list repeats at most a third of its parameters, and references the others", async () => {
   const { file, remove } = await freshSqliteFile();
   const secrets = { tokens: "x".repeat(32), encryption: "ab".repeat(32) };
   const api = createFilms({ file, secrets, logger: noopLogger });

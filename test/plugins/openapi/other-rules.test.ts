@@ -21,7 +21,7 @@ const note = entity("note", { text: string, author: belongsTo(() => author).opti
     .handler(() => ({})),
 });
 
-/** Knows no rules of definitions: everybody reads notes, and users do all else with them. */
+/** Replaces the rules of definitions: all callers read notes, and users may do the rest. */
 const engine = createPlugin({
   id: "acme/engine",
   provides: ["rules"],
@@ -60,8 +60,8 @@ async function documentOf(headers: Readonly<Record<string, string>>) {
   return { paths, routes: routes.filter((route) => !/docs|health|openapi/.test(route)).sort() };
 }
 
-describe("the document of an app with another engine for rules", () => {
-  it("has what callers without a name may use", async () => {
+describe("the document of an app with another rule engine", () => {
+  it("lists what anonymous callers may use", async () => {
     const { routes, paths } = await documentOf({});
     expect(routes).toEqual([
       "get /api/notes",
@@ -73,7 +73,7 @@ describe("the document of an app with another engine for rules", () => {
     expect(paths["/api/notes"]?.get?.security).toEqual([{}, { bearer: [] }]);
   });
 
-  it("has what a user may use, and says which of it needs a user", async () => {
+  it("lists what a user may use, and which of it needs a user", async () => {
     const { routes, paths } = await documentOf({ authorization: "Bearer ann" });
     expect(routes).toEqual([
       "delete /api/notes/{id}",
@@ -93,7 +93,7 @@ describe("the document of an app with another engine for rules", () => {
     expect(paths["/secret"]?.get?.security).toEqual([{ bearer: [] }]);
   });
 
-  it("has all routes for the system, which no caller is to be kept from", async () => {
+  it("lists all routes for the system, which is never restricted", async () => {
     const { paths } = await openapiDocument(api);
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(["/api/authors", "/api/notes", "/open", "/secret"]));
   });
@@ -110,7 +110,7 @@ describe("the document of an app with rules of its own", () => {
   });
 });
 
-describe("an app with another plugin in the place of crud", () => {
+describe("an app with another plugin in place of crud", () => {
   const tag = entity("tag", { label: string }).rules({
     read: ["everyone"],
     create: ["everyone"],

@@ -19,7 +19,7 @@ function appWith(options: OpenApiOptions = {}, production = false) {
   };
 }
 
-describe("where the document is served", () => {
+describe("the served document", () => {
   it.each([
     ["outside production", false, {}, 200, 200],
     ["in production", true, {}, 404, 404],
@@ -33,7 +33,7 @@ describe("where the document is served", () => {
     for (const path of ["/docs", "/docs/start.js", "/docs/swagger-ui.css"]) expect((await get(path)).status).toBe(page);
   });
 
-  it("is under another path, for some, when the app says so", async () => {
+  it("may have another path and other readers", async () => {
     const get = appWith({ path: "/internal/api.json", docs: { path: "/internal/docs" }, rules: ["admin"] });
     expect((await get("/openapi.json")).status).toBe(404);
     for (const path of ["/internal/api.json", "/internal/docs", "/internal/docs/start.js"]) {
@@ -48,7 +48,7 @@ describe("where the document is served", () => {
     expect(() => appWith({ served: false, docs: true })).toThrow("the page needs the document");
   });
 
-  it("shows each caller what is theirs, and with as=public what everybody may", async () => {
+  it("shows each caller their own routes, and public routes with as=public", async () => {
     const get = appWith();
     const paths = async (url: string, who?: string) => {
       const { text } = await get(url, who === undefined ? {} : { authorization: `Bearer ${who}` });
@@ -66,7 +66,7 @@ describe("where the document is served", () => {
     expect([status, JSON.parse(text).code]).toEqual([400, "BAD_REQUEST"]);
   });
 
-  it("says where routes are under the path that the app is mounted at", async () => {
+  it("has server URLs below the path where the app is mounted", async () => {
     const api = createDocumentedApp();
     onTestFinished(() => api.close());
     const { body } = await api.handle({
@@ -83,7 +83,7 @@ describe("where the document is served", () => {
 });
 
 describe("openapiDocument", () => {
-  it("needs no database, and not that the app has started", async () => {
+  it("needs no database and no started app", async () => {
     const down = async (): Promise<void> => {
       throw new UnavailableError("down");
     };
@@ -107,7 +107,7 @@ describe("openapiDocument", () => {
 });
 
 describe("the page", () => {
-  it("loads nothing from elsewhere, and nothing may be put into it", async () => {
+  it("loads nothing from other hosts, and its policy forbids injected code", async () => {
     const { headers, text } = await appWith()("/docs");
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
     const policy = headers.get("content-security-policy");
@@ -167,7 +167,7 @@ describe("the page", () => {
     }
   });
 
-  it("sends its large files compressed to clients who take that", async () => {
+  it("sends its large files compressed to clients that accept it", async () => {
     const get = async (accepted: string) => {
       const api = createDocumentedApp({ plugins: (defaults) => defaults.replace("openapi", openapi()) });
       onTestFinished(() => api.close());
@@ -183,12 +183,12 @@ describe("the page", () => {
     expect(zipped.headers.get("etag")).not.toBe((await get("")).headers.get("etag"));
   });
 
-  it("folds the parameters of every operator", async () => {
+  it("folds the parameters of operators", async () => {
     const { text } = await appWith()("/docs/start.js");
     expect(text).toContain(`const SUFFIX = /_(${SUFFIXES.join("|")})$/;`);
   });
 
-  it("starts with the document of the caller who has logged in on it, and asks no validator", async () => {
+  it("shows the document of the logged-in caller, without an external validator", async () => {
     const { text } = await appWith()("/docs/start.js");
     const requested: { url: string; headers: Record<string, string> }[] = [];
     const authorized: Record<string, unknown> = {};
@@ -210,7 +210,7 @@ describe("the page", () => {
       { presets: { apis: [] } },
     );
     const window: Record<string, unknown> = {};
-    // The script is one for browsers; these are the globals that it finds there.
+    // The script runs in browsers; these are the globals that it uses.
     const globals = {
       SwaggerUIBundle,
       window,

@@ -67,7 +67,7 @@ it("lists an action only for callers who could ever use it", async () => {
   );
 });
 
-it("lists a clone where records are read by rules that look at them", async () => {
+it("lists a clone if records are read by rules that read them", async () => {
   expect(await postsFor("person")).toContain("/api/seens/{id}/clone");
   const clone = new Request("http://host.invalid/api/seens/s/clone", { method: "POST" });
   expect((await api.fetch(clone)).status).toBe(201);

@@ -47,7 +47,7 @@ describe("splitting a query string", () => {
     expect(await where("%74itle=x")).toEqual({ title: { eq: "x" } });
   });
 
-  it("skips empty parts and takes a name without = as an empty value", async () => {
+  it("skips empty parts and reads a name without = as an empty value", async () => {
     expect(await where("&&title&")).toEqual({ title: { eq: "" } });
   });
 
@@ -70,7 +70,7 @@ describe("splitting a query string", () => {
   );
 
   it.each(["__proto__=1", "constructor=1", "toString=1", "__proto__.name=1", "author.__proto__=1", "%5f_proto__=1"])(
-    "knows nothing of inherited names (%s)",
+    "ignores inherited property names (%s)",
     async (search) => {
       expect(await problem(search)).toMatch(/^Unknown parameter "/);
     },
@@ -85,12 +85,12 @@ describe("splitting a query string", () => {
 });
 
 describe("conditions", () => {
-  it("are equality by the bare name", async () => {
+  it("test for equality with a bare field name", async () => {
     expect(await where("published=true")).toEqual({ published: { eq: true } });
     expect(await where("status=live")).toEqual({ status: { eq: "live" } });
   });
 
-  it("are one of several values when the name is repeated", async () => {
+  it("match one of several values when the name is repeated", async () => {
     expect(await where("views=1&views=2")).toEqual({ views: { in: [1, 2] } });
   });
 
@@ -120,13 +120,13 @@ describe("conditions", () => {
     expect(await where(search)).toEqual(expected);
   });
 
-  it("keep the text of text fields as it is", async () => {
+  it("keep the text of text fields unchanged", async () => {
     expect(await where("title=007")).toEqual({ title: { eq: "007" } });
     expect(await where("title=true")).toEqual({ title: { eq: "true" } });
     expect(await where("title=a,b")).toEqual({ title: { eq: "a,b" } });
   });
 
-  it("take commas and backslashes in lists after a backslash", async () => {
+  it("accept commas and backslashes in lists after a backslash", async () => {
     expect(await where("title_in=a%5C,b,c%5C%5C,d%5Ce")).toEqual({ title: { in: ["a,b", "c\\", "d\\e"] } });
   });
 
@@ -141,12 +141,12 @@ describe("conditions", () => {
     expect(await where("title_like_like=x")).toEqual({ title_like: { like: "x" } });
   });
 
-  it("read a name as an operator when the caller may not see the field of that name", async () => {
+  it("read a name as an operator if the caller may not see the field of that name", async () => {
     const read = await parserFor([hide("post", "title_like")]);
     expect((await read("title_like=x")).where).toEqual({ title: { like: "x" } });
   });
 
-  it("leave a lone _ to caches", async () => {
+  it("ignore a lone _ (a cache buster)", async () => {
     expect(await where("_=1699999999&views=1")).toEqual({ views: { eq: 1 } });
     expect(await where("_=1&_=2")).toBeUndefined();
   });
@@ -173,7 +173,7 @@ describe("conditions", () => {
     expect(await problem("publishedAt=2024-02-30")).toMatch(/^"publishedAt" must be an ISO 8601 date/);
   });
 
-  it("are limited in number, q included", async () => {
+  it("are limited in number, including q", async () => {
     const conditions = Array.from(
       { length: 12 },
       (_, i) => `author.${["name", "email", "id"][i % 3]}${["_ne", "_like", "_starts", "_ends"][i % 4]}=x`,
@@ -188,7 +188,7 @@ describe("conditions", () => {
     expect(await problem([...search, "views=1"].join("&"))).toBe("A query takes at most 32 conditions.");
   });
 
-  it("take at most 200 values in a list, and 1,000 ids", async () => {
+  it("accept at most 200 values in a list, and 1,000 ids", async () => {
     const list = (count: number): string => Array.from({ length: count }, (_, i) => i).join(",");
     expect(await where(`views_in=${list(200)}`)).toBeDefined();
     expect(await problem(`views_in=${list(201)}`)).toBe('"views_in" takes at most 200 values.');
@@ -211,34 +211,34 @@ describe("conditions through a relation", () => {
     expect(await problem("comments.writer.name=x")).toMatch(/^Unknown parameter "comments.writer.name"/);
   });
 
-  it("on the same relation are about the same record", async () => {
+  it("on the same relation apply to the same record", async () => {
     expect(await where("comments.text_like=x&comments.authorId=u1")).toEqual({
       comments: { AND: [{ text: { like: "x" } }, { authorId: { eq: "u1" } }] },
     });
   });
 
-  it("answer for a relation whose records may not be read as for one that does not exist", async () => {
+  it("respond the same for an unreadable and an unknown relation", async () => {
     const read = await parserFor([deny("comment", "user")]);
     const [denied, missing] = [await problem("comments.text=x", read), await problem("commentz.text=x", read)];
     expect(denied.replace("comments", "commentz")).toBe(missing);
     expect(await problem("author.name=x", read)).toBe('Unknown parameter "author.name".');
   });
 
-  it("answer for an unreadable field of the target as for an unknown one", async () => {
+  it("respond the same for an unreadable and an unknown field of the target", async () => {
     const read = await parserFor([hide("user", "email")]);
     expect(await problem("author.email=x", read)).toBe(
       (await problem("author.emaik=x", read)).replace("emaik", "email"),
     );
   });
 
-  it("are refused through a key the caller may not read", async () => {
+  it("are refused through a key that the caller may not read", async () => {
     const read = await parserFor([hide("post", "authorId")]);
     expect(await problem("author.name=x", read)).toBe('Unknown parameter "author.name".');
   });
 });
 
 describe("q", () => {
-  it("is what the gate searches for, besides the conditions", async () => {
+  it("is passed to the gate's search, next to the conditions", async () => {
     const read = await parserFor([]);
     expect(await read("q=x&title=y")).toMatchObject({ search: "x", where: { title: { eq: "y" } } });
     expect(await read("title=y")).not.toHaveProperty("search");
@@ -251,7 +251,7 @@ describe("q", () => {
 });
 
 describe("sort", () => {
-  it("takes both styles", async () => {
+  it("accepts both styles", async () => {
     const expected = [
       { field: "views", direction: "desc" },
       { field: "title", direction: "asc" },
@@ -283,7 +283,7 @@ describe("sort", () => {
 });
 
 describe("pages", () => {
-  it("are the first 100, counted, when nothing is said", async () => {
+  it("are the first 100 with a total by default", async () => {
     expect(await parse("")).toEqual({ limit: 100, total: true });
     expect(await parse("views=1")).toMatchObject({ limit: 100, total: true });
   });
@@ -304,7 +304,7 @@ describe("pages", () => {
     );
   });
 
-  it("hold all records asked for by id when no page is named", async () => {
+  it("contain all records requested by id if no page is given", async () => {
     const ids = Array.from({ length: 150 }, (_, i) => `id=${i}`).join("&");
     expect((await parse(ids)).limit).toBe(150);
     expect((await parse("id_in=a,b")).limit).toBe(2);
@@ -313,7 +313,7 @@ describe("pages", () => {
     expect((await parse("id_in=")).limit).toBe(1);
   });
 
-  it("are not counted with _total=none", async () => {
+  it("have no total with _total=none", async () => {
     expect((await parse("_total=none")).total).toBe(false);
   });
 
@@ -374,13 +374,13 @@ describe("include and select", () => {
     expect(await problem(search)).toBe(message);
   });
 
-  it("take at most 10 relations", async () => {
+  it("accept at most 10 relations", async () => {
     const ten = "author,author.posts,parent,parent.author,parent.cover,comments,comments.author,cover,cover.post,tags";
     expect(await parse(`include=${ten}`)).toBeDefined();
     expect(await problem(`include=${ten},tags.posts`)).toBe('"include" takes at most 10 relations.');
   });
 
-  it("answer for a relation with an unreadable key as for an unknown one", async () => {
+  it("respond the same for a relation with an unreadable key and an unknown one", async () => {
     const read = await parserFor([hide("post", "authorId")]);
     expect(await problem("include=author", read)).toBe('There is no relation "author" to include.');
     const other = await parserFor([hide("comment", "postId")]);
@@ -403,7 +403,7 @@ describe("problems", () => {
     );
   });
 
-  it("are reported together, with the parameter each is about", async () => {
+  it("are reported together, each with its parameter", async () => {
     const error: unknown = await parse("views=x&_limit=0&include=nobody").catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       message: `"views" must be a whole number between -2147483648 and 2147483647. "_limit" must be a whole number from 1. There is no relation "nobody" to include.`,
@@ -411,13 +411,13 @@ describe("problems", () => {
     });
   });
 
-  it("are reported eight at most", async () => {
+  it("are reported up to eight", async () => {
     const search = Array.from({ length: 50 }, (_, i) => `unknown${i}=1`).join("&");
     const error: unknown = await parse(search).catch((reason: unknown) => reason);
     expect((error as { details: unknown[] }).details).toHaveLength(8);
   });
 
-  it("never show more of a name than its beginning", async () => {
+  it("never show more than the beginning of a name", async () => {
     const name = `${"x".repeat(63)}\u{1f600}${"y".repeat(1_000)}`;
     const message = await problem(encodeURIComponent(name));
     expect(message.length).toBeLessThan(120);
@@ -425,7 +425,7 @@ describe("problems", () => {
   });
 
   it.each(["=x", "_gte=x", ".=x", "_secret=x", "author.=x", "author=x", "comments=x"])(
-    "are said of %s",
+    "are reported for %s",
     async (search) => {
       expect(await problem(search)).toMatch(/^Unknown parameter "/);
     },
@@ -441,7 +441,7 @@ describe("problems", () => {
     "select=NAME",
     "include=NAME",
     "NAME.name=x",
-  ])("are the same for an unreadable field as for one that does not exist (%s)", async (search) => {
+  ])("are the same for an unreadable and an unknown field (%s)", async (search) => {
     const read = await parserFor([hide("post", "secret")]);
     const hidden = await problem(search.replace("NAME", "secret"), read);
     const unknown = await problem(search.replace("NAME", "secreu"), read);
@@ -451,7 +451,7 @@ describe("problems", () => {
 });
 
 describe("surfaces", () => {
-  it("take the parts they ask for, and no others", async () => {
+  it("accept only the parts that they request", async () => {
     const filters = await parserFor([], ["filter"], ["format"]);
     expect(await filters("views=1&format=csv")).toEqual({ where: { views: { eq: 1 } } });
     expect(await filters("")).toEqual({});
@@ -459,14 +459,14 @@ describe("surfaces", () => {
     expect(await problem("include=author", filters)).toMatch(/^Unknown parameter "include"/);
   });
 
-  it("without filters know no field names", async () => {
+  it("without filters accept no field names", async () => {
     const shape = await parserFor([], ["shape"]);
     expect((await shape("include=author&_=1")).include).toEqual({ author: {} });
     expect(await problem("title=x", shape)).toBe('Unknown parameter "title".');
     expect(await problem("includ=author", shape)).toBe('Unknown parameter "includ". Did you mean "include"?');
   });
 
-  it("say nothing about entities of other apps", () => {
+  it("reveal nothing about entities of other apps", () => {
     const other = entity("other", { name: string }).build();
     const kernel = createFakeKernel()
       .withEntities(...library)
@@ -491,12 +491,12 @@ describe("repeated query strings", () => {
     expect(await parse(search)).toEqual(first);
   });
 
-  it("are refused again, in the same words", async () => {
+  it("are refused again with the same message", async () => {
     const words = await problem("nope=1");
     expect(await problem("nope=1")).toBe(words);
   });
 
-  it("are read anew for a caller who may see less", async () => {
+  it("are parsed again for a caller with fewer rights", async () => {
     let sees = true;
     const without = (names: ReadonlySet<string>) => new Set([...names].filter((name) => name !== "title"));
     const kernel = createFakeKernel()
@@ -520,7 +520,7 @@ describe("repeated query strings", () => {
     }
   });
 
-  it("lead to another list of another entity", async () => {
+  it("are parsed again for another entity", async () => {
     expect((await parse("id=a")).where).toEqual((await parse("id=a", "user")).where);
     expect((await parse("name=a", "user")).where).toEqual({ name: { eq: "a" } });
     expect(await problem("name=a")).toMatch(/^Unknown/);

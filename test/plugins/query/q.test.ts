@@ -9,7 +9,7 @@ const person = entity("person", { name: string, mail: email, about: text, secret
 const tally = entity("tally", { n: int }).rules({ read: ["everyone"] });
 
 describe("q, without searchable fields", () => {
-  it("looks into every text that the caller may filter on", async () => {
+  it("searches every text that the caller may filter on", async () => {
     const app = createTestApp({ entities: [person, tally] });
     const { person: people, tally: tallies } = app.api.asSystem();
     await people.create({ id: "p1", name: "Ann", mail: "a@b.example", about: "Tea", secret: "gold" });

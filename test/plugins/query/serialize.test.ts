@@ -21,7 +21,7 @@ async function parse(search: string): Promise<OperationQuery> {
   return parser(search, kernel.model.get("post") as AnyEntity, scope);
 }
 
-/** A parsed condition with its parts in one order and one-value lists as equality, so that equal queries look equal. */
+/** Normalises a parsed condition: sorted parts, and one-value lists as equality, so that equal queries compare equal. */
 function canonical(where: unknown): string[] {
   const parts = (where as { AND?: unknown[] } | undefined)?.AND ?? (where === undefined ? [] : [where]);
   return parts
@@ -37,7 +37,7 @@ function canonical(where: unknown): string[] {
     .sort();
 }
 
-/** The same of the typed form: shorthands written out. */
+/** The same for the typed form, with shorthands expanded. */
 function expected(where: ListWhere, prefix = ""): string[] {
   return Object.entries(where)
     .flatMap(([name, condition]) => {
@@ -122,11 +122,11 @@ const place = fc.oneof(
 );
 
 describe("serializeListQuery", () => {
-  it("writes what the API reads as the same query", async () => {
+  it("writes a query string that the API parses to the same query", async () => {
     await fc.assert(
       fc.asyncProperty(shape, place, async (rest, position) => {
         const query: ListQuery = { ...rest, ...position };
-        // More conditions than the limit are refused, which is another test's rule.
+        // More conditions than the limit are refused; another test covers that rule.
         fc.pre(expected(query.where ?? {}).length < DEFAULT_LIMITS.conditions);
         const read = await parse(serializeListQuery(query));
         const search = query.q === undefined ? [] : [JSON.stringify(["q", query.q])];
@@ -151,7 +151,7 @@ describe("serializeListQuery", () => {
     );
   });
 
-  it("reads like the documentation", () => {
+  it("produces the query strings in the documentation", () => {
     const query: ListQuery = {
       where: { views: { gte: 10 }, title: { like: "node" }, authorId: ["1", "2"], author: { name: { like: "ann" } } },
       sort: ["-createdAt", "title"],
@@ -166,7 +166,7 @@ describe("serializeListQuery", () => {
     expect(serializeListQuery({})).toBe("");
   });
 
-  it("takes an object with an object under an operator's name as a relation", () => {
+  it("treats an object nested under an operator's name as a relation", () => {
     expect(serializeListQuery({ where: { author: { like: { eq: "x" } } } })).toBe("author.like=x");
     expect(serializeListQuery({ where: { author: { like: "x" } } })).toBe("author_like=x");
   });
@@ -183,7 +183,7 @@ describe("serializeListQuery", () => {
     expect(new URLSearchParams(search).get("_where")).toBe(JSON.stringify(all));
   });
 
-  it("writes moments and large integers in JSON as text", () => {
+  it("writes datetimes and large integers in JSON as text", () => {
     const where = { or: [{ publishedAt: new Date(0) }, { views: 2n }] };
     expect(serializeListQuery({ where })).toContain(
       encodeURIComponent('{"publishedAt":"1970-01-01T00:00:00.000Z"},{"views":"2"}'),

@@ -23,7 +23,7 @@ describe("rateLimit alone", () => {
     await close();
   });
 
-  it("refuses a caller who has used a limit up, and no other", async () => {
+  it("refuses a caller who has used up a limit, and no other", async () => {
     const kernel = (await boot({ policies: [few] })).as({ id: "ann" });
     const statuses: number[] = [];
     for (let i = 0; i < 3; i++) statuses.push((await kernel.call("GET", "/ping")).status);
@@ -32,7 +32,7 @@ describe("rateLimit alone", () => {
     await kernel.close();
   });
 
-  it("does not start with options that make no sense", async () => {
+  it("does not start with invalid options", async () => {
     await expect(boot({ policies: [{ ...few, limit: 0 }] })).rejects.toThrow("`limit` must be a whole number");
     await expect(boot({ polices: [few] } as never)).rejects.toThrow('Did you mean "policies"?');
   });

@@ -26,14 +26,14 @@ export interface LimitApp {
   readonly url: string;
   readonly port: number;
   readonly lines: readonly string[];
-  /** How often somebody asked who calls. */
+  /** How often getUser was called. */
   readonly askedWho: () => number;
-  /** Status of a request, from the address that a proxy at this machine tells. */
+  /** Status of a request with the address that a local proxy reports. */
   status(path: string, from?: string, token?: string): Promise<number>;
   get(path: string, from?: string, token?: string): ReturnType<typeof request>;
 }
 
-/** A login, and a report, that are endpoints of a plugin. */
+/** A login and a report, which are endpoints of a plugin. */
 const doors = createPlugin({
   id: "doors",
   endpoints: {
@@ -42,7 +42,7 @@ const doors = createPlugin({
   },
 });
 
-/** Serves an app with limits until the test has ended; a bearer token is the id of its user. */
+/** Serves an app with limits until the test ends; a bearer token is the id of its user. */
 export async function serveLimited(
   options: RateLimitOptions,
   {
@@ -82,7 +82,7 @@ export async function serveLimited(
   };
 }
 
-/** How many of some requests were let through. */
+/** How many of some requests were allowed. */
 export async function letThrough(statuses: readonly (number | Promise<number>)[]): Promise<number> {
   return (await Promise.all(statuses)).filter((status) => status !== 429).length;
 }

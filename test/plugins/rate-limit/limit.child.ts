@@ -1,4 +1,4 @@
-// A process of two apps that each have several: one counts in Redis, under a prefix, the other in the database at an address.
+// A process with two apps, each shared by several processes: one counts in Redis under a prefix, the other in a database.
 import { createClient } from "redis";
 import { serve } from "../../../src/adapters/node/index.ts";
 import { entity, keelson, memoryDriver, postgres, string } from "../../../src/index.ts";

@@ -9,12 +9,12 @@ import { letThrough, serveLimited } from "./limit-app.ts";
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 describe("policies", () => {
-  it("lets exactly as many through as the limit says, of a hundred at once", async () => {
+  it("allow exactly as many as the limit, of a hundred parallel requests", async () => {
     const { status } = await serveLimited({ policies: [{ name: "all", limit: 37, window: 60, by: "address" }] });
     expect(await letThrough(times(100, () => status("/api/notes")))).toBe(37);
   });
 
-  it("says what is left in every answer, and in a refusal when to come back", async () => {
+  it("report the remaining quota in every response, and Retry-After in a refusal", async () => {
     const { get } = await serveLimited({ policies: [{ name: "all", limit: 2, window: 60 }] });
     const first = await get("/api/notes");
     expect(first.headers.get("ratelimit-policy")).toBe('"all";q=2;w=60');
@@ -27,7 +27,7 @@ describe("policies", () => {
     expect(refused.json).toMatchObject({ code: "RATE_LIMITED", message: "Too many requests", status: 429 });
   });
 
-  it("counts users apart from each other, wherever they are, and strangers by address", async () => {
+  it("count each user separately at any address, and anonymous callers by address", async () => {
     const { status } = await serveLimited({
       policies: [{ name: "caller", limit: 1, window: 60 }],
       trustedProxies: 1,
@@ -37,11 +37,11 @@ describe("policies", () => {
     expect(await status("/api/notes", "192.0.2.1", "ben")).toBe(200);
     expect(await status("/api/notes", "192.0.2.1")).toBe(200);
     expect(await status("/api/notes", "192.0.2.1")).toBe(429);
-    // A user whose id looks like an address has no quota of a stranger.
+    // A user whose id looks like an address does not share the quota of that address.
     expect(await status("/api/notes", "192.0.2.9", "192.0.2.1")).toBe(200);
   });
 
-  it("refuses by address before anybody asks who calls, and before the body is read", async () => {
+  it("refuse by address before getUser is called and the body is read", async () => {
     const { port, askedWho } = await serveLimited({
       policies: [{ name: "login", limit: 1, window: 60, by: "address", for: { action: "login" } }],
     });
@@ -49,14 +49,14 @@ describe("policies", () => {
     const [first] = await rawRequest(port, requestBytes("POST", "/login", [...json, "Content-Length: 2"], "{}"));
     expect(first?.status).toBe(200);
     const asked = askedWho();
-    // Whoever reads this body answers with 400.
+    // Reading this body would result in 400.
     const [refused] = await rawRequest(port, requestBytes("POST", "/login", [...json, "Content-Length: 1"], "{"));
     expect(refused?.status).toBe(429);
     expect(headerOf(refused as NonNullable<typeof refused>, "retry-after")).toMatch(/^\d+$/);
     expect(askedWho()).toBe(asked);
   });
 
-  it("refuses by caller before any rule is asked and the body is read", async () => {
+  it("refuse by caller before any rule is checked and the body is read", async () => {
     const { port } = await serveLimited({ policies: [{ name: "caller", limit: 1, window: 60 }] });
     const headers = ["Content-Type: application/json", "Content-Length: 1"];
     const [first] = await rawRequest(port, requestBytes("POST", "/api/notes", headers, "{"));
@@ -65,7 +65,7 @@ describe("policies", () => {
     expect(refused?.status).toBe(429);
   });
 
-  it("limits chosen actions more than the rest, and tells of all quotas that were used", async () => {
+  it("limit chosen actions more than others, and report all used quotas", async () => {
     const { url, status } = await serveLimited({
       policies: [
         { name: "caller", limit: 100, window: 60 },
@@ -83,7 +83,7 @@ describe("policies", () => {
     ["policy", [200, 429, 429, 429]],
     ["entity", [200, 429, 200, 429]],
     ["route", [200, 200, 200, 429]],
-  ] as const)("counts each %s for itself when a policy says so", async (each, expected) => {
+  ] as const)("count each %s separately if a policy says so", async (each, expected) => {
     const { status } = await serveLimited({ policies: [{ name: "reads", limit: 1, window: 60, each }] });
     const statuses: number[] = [];
     for (const path of ["/api/notes", "/api/notes/n1", "/api/films", "/api/films?_limit=1"])
@@ -91,7 +91,7 @@ describe("policies", () => {
     expect(statuses).toEqual(expected);
   });
 
-  it("chooses routes by entity, action and method", async () => {
+  it("select routes by entity, action and method", async () => {
     const { url, status } = await serveLimited({
       policies: [
         { name: "writes", limit: 1, window: 60, for: { entity: ["film"], method: ["post"], action: "create" } },
@@ -102,7 +102,7 @@ describe("policies", () => {
     expect([await status("/api/films"), await create("/api/notes")]).toEqual([200, 401]);
   });
 
-  it("counts by what a function says, and not at all where it says nothing", async () => {
+  it("count by the result of a function, and not at all without a result", async () => {
     const { status } = await serveLimited({
       policies: [
         {
@@ -118,13 +118,13 @@ describe("policies", () => {
     expect([await as("root"), await as("root"), await as("root")]).toEqual([200, 200, 200]);
   });
 
-  it("never refuses a probe", async () => {
+  it("never refuse a health probe", async () => {
     const { status } = await serveLimited({ policies: [{ name: "all", limit: 1, window: 60, by: "address" }] });
     const probes = ["/health/live", "/health/ready", "/health/live", "/health/ready"];
     expect(await Promise.all(probes.map((path) => status(path)))).toEqual([200, 200, 200, 200]);
   });
 
-  it("documents 429 for the routes that a policy is for, and no others", async () => {
+  it("document 429 only for the routes that they limit", async () => {
     const api = keelson({
       entities: [],
       driver: memoryDriver(),
@@ -149,14 +149,14 @@ describe("policies", () => {
     expect(json.paths["/api/films"].get.responses).not.toHaveProperty("429");
   });
 
-  it("has limits that hold without any options", async () => {
+  it("have default limits", async () => {
     const { get } = await serveLimited({});
     expect((await get("/api/notes")).headers.get("ratelimit-policy")).toBe(
       '"address";q=1000;w=60, "caller";q=300;w=60',
     );
   });
 
-  it("does not count work in the process", async () => {
+  it("do not count in-process work", async () => {
     const api = keelson({
       entities: [],
       driver: memoryDriver(),
@@ -198,7 +198,7 @@ describe("options", () => {
     [{ onStoreFailure: "allow" }, '`onStoreFailure` must be "memory" or "refuse"'],
     [{ storeTimeoutMs: 0 }, "`storeTimeoutMs` must be a whole number from 1 to 60000"],
     [{ store: {} }, "`store` must be a store such as memoryRateStore()"],
-  ])("keep an app from starting when they are wrong: %j", (options, problem) => {
+  ])("keep an app from starting when they are invalid: %j", (options, problem) => {
     expect(problemsOf(options).join("\n")).toContain(problem);
   });
 

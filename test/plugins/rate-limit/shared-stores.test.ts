@@ -18,7 +18,7 @@ const storeTimeoutMs = 10_000;
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
-/** A client of Redis that lasts as long as the test, and what its keys begin with. */
+/** A Redis client for the duration of the test, and its key prefix. */
 async function redisClient(kind: "redis" | "ioredis"): Promise<{ readonly client: object; readonly prefix: string }> {
   const prefix = `test:${randomUUID()}`;
   if (kind === "ioredis") {
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe.each(["redis", "ioredis"] as const)("Redis, with a client of %s", (kind) => {
-  it("lets exactly as many through as the limit says, of a hundred at once", async () => {
+  it("allows exactly as many as the limit, of a hundred parallel requests", async () => {
     const { client, prefix } = await redisClient(kind);
     const { get, status } = await serveLimited({ policies, store: redisRateStore(client, { prefix }), storeTimeoutMs });
     expect((await get("/report")).headers.get("ratelimit")).toMatch(/^"all";r=39;t=(?:59|60)$/);
@@ -58,7 +58,7 @@ describe.each(["redis", "ioredis"] as const)("Redis, with a client of %s", (kind
   });
 });
 
-/** A file that lasts as long as the test. */
+/** A file for the duration of the test. */
 async function sqliteFile(): Promise<string> {
   const { file, remove } = await freshSqliteFile();
   onTestFinished(remove);
@@ -69,7 +69,7 @@ const drivers: readonly (readonly [string, () => Promise<Driver>])[] = [
   ["SQLite", async () => embedded({ file: await sqliteFile() })],
   ["PostgreSQL", async () => postgres(database.url)],
 ];
-it("has a burst neither multiply its own limit nor keep others waiting, when its row is locked", async () => {
+it("keeps its limit and blocks no other request while its row is locked", async () => {
   const own = await freshPostgres();
   onTestFinished(own.drop);
   const { status } = await serveLimited(
@@ -89,7 +89,7 @@ it("has a burst neither multiply its own limit nor keep others waiting, when its
     await other.query(`SELECT * FROM "rateWindow" FOR UPDATE`);
     const burst = times(20, () => status("/report", "192.0.2.1"));
     expect(await status("/report", "192.0.2.2")).toBe(200);
-    expect((await other.query(`SELECT * FROM "rateWindow"`)).rowCount).toBe(2); // the other one was counted, meanwhile
+    expect((await other.query(`SELECT * FROM "rateWindow"`)).rowCount).toBe(2); // the other one was counted in the meantime
     expect(await letThrough(burst)).toBe(9);
   } finally {
     await other.end();
@@ -97,7 +97,7 @@ it("has a burst neither multiply its own limit nor keep others waiting, when its
 });
 
 describe.each(drivers)("the database, on %s", (_name, driver) => {
-  it("lets exactly as many through as the limit says, of a hundred at once", async () => {
+  it("allows exactly as many as the limit, of a hundred parallel requests", async () => {
     const { get, status } = await serveLimited(
       {
         policies: [...policies, { name: "short", limit: 1, window: 1, for: { action: "login" } }],
@@ -112,13 +112,13 @@ describe.each(drivers)("the database, on %s", (_name, driver) => {
     expect(refused.status).toBe(429);
   });
 
-  it("begins a window anew once, when it is over and many ask at once", async () => {
+  it("starts a new window once if many requests arrive after its end", async () => {
     const store = databaseRateStore();
     const { status } = await serveLimited(
       { policies: [{ name: "fresh", limit: 3, window: 1 }], store, storeTimeoutMs },
       { driver: await driver() },
     );
-    // However slow the machine is, no window is given more than its three.
+    // On a machine of any speed, no window allows more than its three.
     const round = async (): Promise<void> => {
       const from = Date.now();
       const passed = await letThrough(times(20, () => status("/report")));
@@ -132,7 +132,7 @@ describe.each(drivers)("the database, on %s", (_name, driver) => {
 });
 
 describe("the database", () => {
-  it("keeps neither addresses nor ids of users in clear, and removes windows that are over", async () => {
+  it("stores no addresses or user ids in clear, and removes expired windows", async () => {
     const { status } = await serveLimited(
       {
         policies: [{ name: "gone", limit: 9, window: 1 }],

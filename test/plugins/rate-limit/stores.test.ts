@@ -11,7 +11,7 @@ const rate = { limit: 10, window: 60 };
 const policies = [{ name: "all", limit: 2, window: 60 }] as const;
 
 describe("the store in memory", () => {
-  it("remembers so many keys and no more, those that were heard of last", () => {
+  it("remembers a limited number of keys, the most recently used ones", () => {
     const store = memoryRateStore({ maxKeys: 1_000 });
     const hit = (key: string) => (store.hit(key, rate) as RateCount).count;
     const countsOf = (from: number, to: number) =>
@@ -21,7 +21,7 @@ describe("the store in memory", () => {
     expect(countsOf(0, 1_000)).toEqual(new Set([1]));
   });
 
-  it("begins a window with a key's first request, gives no promise, and begins anew when it is over", async () => {
+  it("starts a window with a key's first request, synchronously, and again at its end", async () => {
     const store = memoryRateStore();
     const hit = () => store.hit("key", { limit: 1, window: 1 }) as RateCount;
     const first = hit();
@@ -47,8 +47,8 @@ describe("the store in memory", () => {
   });
 });
 
-describe("a store that is away", () => {
-  /** Works, fails, or never answers, as it is told. */
+describe("an unavailable store", () => {
+  /** Works, fails, or never responds, as set by the test. */
   function moody(): { readonly store: RateLimitStore; mood: "well" | "failing" | "silent"; asked: number } {
     const counts = memoryRateStore();
     const told: ReturnType<typeof moody> = {
@@ -67,7 +67,7 @@ describe("a store that is away", () => {
     return told;
   }
 
-  it.each(["failing", "silent"] as const)("is stood in for by this process, with the same limits: %s", async (mood) => {
+  it.each(["failing", "silent"] as const)("is replaced by this process, with the same limits: %s", async (mood) => {
     const told = moody();
     const { status, lines } = await serveLimited(
       { policies, store: told.store, storeTimeoutMs: 50, trustedProxies: 1 },
@@ -80,7 +80,7 @@ describe("a store that is away", () => {
     expect(said.length).toBeGreaterThan(0);
     expect(said.join()).not.toContain("secret-host");
     told.mood = "well";
-    // The store has counted nothing meanwhile; what this process has let through counts all the same.
+    // The store has not counted meanwhile; requests that this process allowed still count.
     const before = told.asked;
     expect(await status("/report")).toBe(429);
     let next = 0;
@@ -89,7 +89,7 @@ describe("a store that is away", () => {
       .toEqual([200, true]);
   });
 
-  it("is not asked by every request", async () => {
+  it("is not called by every request", async () => {
     const told = moody();
     const { status } = await serveLimited({ policies, store: told.store });
     told.mood = "failing";
@@ -100,7 +100,7 @@ describe("a store that is away", () => {
     expect(told.asked - before).toBeLessThanOrEqual(Math.ceil((Date.now() - from) / 1_000));
   });
 
-  it("hears no more of a key that is over its limit, until the key's window ends", async () => {
+  it("is not called again for an exhausted key until its window ends", async () => {
     const told = moody();
     const { status } = await serveLimited({ policies, store: told.store, trustedProxies: 1 });
     expect(await letThrough(Array.from({ length: 50 }, () => status("/report", "192.0.2.1")))).toBe(2);
@@ -111,7 +111,7 @@ describe("a store that is away", () => {
     expect([await status("/report", "192.0.2.2"), told.asked]).toEqual([200, before + 1]);
   });
 
-  it("refuses requests with 503 where that is wanted, and never a probe", async () => {
+  it("makes requests fail with 503 if configured, but never a probe", async () => {
     const told = moody();
     const { get, status } = await serveLimited({ policies, store: told.store, onStoreFailure: "refuse" });
     told.mood = "failing";
@@ -122,7 +122,7 @@ describe("a store that is away", () => {
     expect(await status("/health/ready")).toBe(200);
   });
 
-  it("may be one that throws at once", async () => {
+  it("may throw synchronously", async () => {
     const store: RateLimitStore = {
       name: "thrower",
       hit() {
@@ -135,7 +135,7 @@ describe("a store that is away", () => {
 });
 
 describe("the store in Redis", () => {
-  it.each([undefined, null, {}, "redis://127.0.0.1"])("refuses %j, which is no client", (client) => {
+  it.each([undefined, null, {}, "redis://127.0.0.1"])("refuses %j, which is not a client", (client) => {
     expect(() => redisRateStore(client as unknown as object)).toThrow("takes a client of redis or ioredis");
   });
 });

@@ -119,7 +119,7 @@ describe("include", () => {
     expect(tags.map(({ posts }) => (posts as Row[]).map(({ id }) => id))).toEqual([["p1"], ["p1", "p3"]]);
   });
 
-  it("answers a create and an update with the related records", async () => {
+  it("returns related records from a create and an update", async () => {
     await start();
     const created = await kernel.call("POST", "/posts", {
       search: "include=author",
@@ -130,13 +130,13 @@ describe("include", () => {
     expect(updated).toMatchObject({ status: 200, body: { author: { name: "Bob" } } });
   });
 
-  it("finds its keys although they are not selected, and does not show them", async () => {
+  it("reads its keys even if they are not selected, and does not show them", async () => {
     await start();
     const [post] = await list("select=title&include=author&id=p1");
     expect(post).toEqual({ id: "p1", title: "First", author: expect.objectContaining({ id: "ann" }) });
   });
 
-  it("takes one statement per relation and level, whatever the number of records", async () => {
+  it("runs one statement per relation and level, whatever the number of records", async () => {
     const base = memoryDriver(SEED);
     const counting = recordStatements(base);
     kernel = createFakeKernel()
@@ -154,7 +154,7 @@ describe("include", () => {
     ]);
   });
 
-  it("leaves out what the caller may not read: null for one, a shorter list for many", async () => {
+  it("omits what the caller may not read: null for to-one, fewer records for to-many", async () => {
     await start(only("user", { id: "bob" }));
     const posts = await list("include=author,comments.author");
     expect(posts.map(({ author }) => (author as Row | null)?.id)).toEqual([undefined, undefined, "bob"]);
@@ -168,20 +168,20 @@ describe("include", () => {
     expect((await list("include=tags")).map(({ tags }) => (tags as Row[]).length)).toEqual([1, 0, 0]);
   });
 
-  it("answers null and empty lists for entities the caller may not read at all", async () => {
+  it("returns null and empty lists for entities that the caller may not read at all", async () => {
     await start(deny("user", "comment", "tag", "cover"));
     const [post] = await list("include=author,comments,tags,cover");
     expect(post).toMatchObject({ author: null, comments: [], tags: [], cover: null });
   });
 
-  it("does not tell who is related when the key may not be read", async () => {
+  it("does not reveal related records if the key may not be read", async () => {
     await start(hide("comment", "postId"));
     expect(await kernel.call("GET", "/posts", { search: "include=comments" })).toMatchObject({ status: 400 });
     const operation = await kernel.operation({ kind: "list", entity: "post", query: { include: { comments: {} } } });
     expect(operation.records[0]).toMatchObject({ comments: [] });
   });
 
-  it("refuses to bring more than 1,000 records and names the list to page through", async () => {
+  it("refuses to return more than 1,000 records and names the list to page through", async () => {
     await start();
     const { driver } = kernel.scope();
     const rows = Array.from({ length: 999 }, (_, i) => ({
@@ -205,7 +205,7 @@ describe("include", () => {
     expect(await list("include=comments&id=p3")).toHaveLength(1);
   });
 
-  it("tells who may write a record but not read it nothing of what is related to it", async () => {
+  it("reveals nothing related to a caller who may write a record but not read it", async () => {
     const writers = createPlugin({
       id: "test/writers",
       hooks: {
@@ -220,7 +220,7 @@ describe("include", () => {
     expect(body).toEqual({ id: "p1" });
   });
 
-  it("that is refused refuses the write it came with, and nothing is stored", async () => {
+  it("that is refused refuses its write, and nothing is stored", async () => {
     await start();
     const { driver } = kernel.scope();
     const now = new Date();
@@ -278,7 +278,7 @@ describe("include", () => {
     ]);
   });
 
-  it("loads no more pairs of a manyToMany relation than it takes to refuse them", async () => {
+  it("loads only enough pairs of a manyToMany relation to refuse them", async () => {
     const base = memoryDriver(SEED);
     const loaded: number[] = [];
     const driver = withMiddleware(base, async (statement, next) => {

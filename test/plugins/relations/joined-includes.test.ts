@@ -38,10 +38,10 @@ const person = entity("person", {
   .ownedBy("id")
   .rules({ read: [shown, "owner"] });
 
-/** Its text would be sent again with each record. */
+/** Its text would be repeated with each record. */
 const place = entity("place", { name: string, description: text }).rules({ read: ["everyone"] });
 
-/** Nobody but an administrator. */
+/** Only an administrator may read it. */
 const ward = entity("ward", { name: string }).rules({ read: ["admin"] });
 
 /** One of its fields depends on the record. */
@@ -84,8 +84,8 @@ const QUERIES = [
   "author.name=Ann&include=author&_sort=id",
 ];
 
-describe.each(["sqlite", "postgresql"] as const)("includes of one record each on %s", (provider) => {
-  /** Tables that lists looked at, by whether they were read along. */
+describe.each(["sqlite", "postgresql"] as const)("to-one includes on %s", (provider) => {
+  /** Tables read by lists, and whether they were joined. */
   const lists: string[] = [];
   let joining: RunningApp;
   let separate: RunningApp;
@@ -135,7 +135,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
         teamId: index === 1 ? null : "t1",
         parentId: index === 0 ? null : "n0",
       });
-    // The same records through a driver that says nothing of joins, as one that a plugin puts around another.
+    // The same records through a driver without joins, such as a plugin's wrapper.
     const none = async (): Promise<void> => {};
     const own = { connect: none, disconnect: none, schema: undefined };
     separate = await startApp(build(withMiddleware(database.driver, (statement, next) => next(statement), own)));
@@ -149,7 +149,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
   const ask = (app: RunningApp, search: string, caller?: string): Promise<JsonResponse> =>
     request(app.url, "GET", `/api/notes?${search}`, { token: caller });
 
-  it.each(QUERIES)("are the same in the list's statement as in lists of their own: %s", async (search) => {
+  it.each(QUERIES)("are the same in the list's statement as in separate statements: %s", async (search) => {
     for (const caller of [undefined, "ann", "admin"]) {
       const [one, two] = [await ask(joining, search, caller), await ask(separate, search, caller)];
       expect(one.status).toBe(200);
@@ -158,7 +158,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
     }
   });
 
-  it("are read by the list's statement, with the rule on them in it", async () => {
+  it("are read by the list's statement, with the related entity's rule in it", async () => {
     lists.length = 0;
     const { json } = await ask(joining, "include=author&_sort=id");
     expect(lists).toEqual(["note+author"]);
@@ -178,7 +178,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
     ["place", "has long values"],
     ["team", "has a field that depends on the record"],
     ["author.notes", "includes something itself"],
-  ])("have a list of their own where the related record %s: it %s", async (include) => {
+  ])("have a separate statement if the related record %s: it %s", async (include) => {
     lists.length = 0;
     expect((await ask(joining, `include=${include}`)).status).toBe(200);
     expect(lists[0]).toBe("note");
@@ -195,7 +195,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
         },
       },
     ],
-  ])("have one where a plugin %s", async (_, hooks) => {
+  ])("have one if a plugin %s", async (_, hooks) => {
     const ward = entity("ward", { name: string }).rules({ read: ["everyone"] });
     const bed = entity("bed", { ward: belongsTo(() => ward) }).rules({ read: ["everyone"] });
     const { file, remove } = await freshSqliteFile();
@@ -220,7 +220,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
     expect(seen).toEqual([undefined, undefined]);
   });
 
-  it("are not those of a handler's driver, which does not know who may see them", async () => {
+  it("are not available to a handler's driver, which does not know the reader", async () => {
     const ward = entity("ward", { name: string, code: string.omit() }).rules({ read: ["everyone"] });
     const bed = entity("bed", { ward: belongsTo(() => ward) }).rules({ read: ["everyone"] });
     const { file, remove } = await freshSqliteFile();
@@ -257,7 +257,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
     expect(JSON.parse(String(body))[0]).not.toHaveProperty("ward");
   });
 
-  it("are joined afterwards for a record that a hook has put among the others", async () => {
+  it("are joined afterwards for a record that a hook adds to the list", async () => {
     const ward = entity("ward", { name: string }).rules({ read: ["everyone"] });
     const bed = entity("bed", { ward: belongsTo(() => ward) }).rules({ read: ["everyone"] });
     const { file, remove } = await freshSqliteFile();

@@ -38,7 +38,7 @@ describe("manyToMany ids", () => {
     expect(await tagsOf((body as Row).id as string)).toEqual(["t1", "t3"]);
   });
 
-  it("replace what was linked before, and only that", async () => {
+  it("replace the earlier links, and nothing else", async () => {
     await put(["t1", "t2"]);
     expect(await tagsOf("p1")).toEqual(["t1", "t2"]);
     await put(["t3", "t2"]);
@@ -47,7 +47,7 @@ describe("manyToMany ids", () => {
     expect(await tagsOf("p1")).toEqual([]);
   });
 
-  it("leave the links alone when they are not sent", async () => {
+  it("leave the links unchanged when they are not sent", async () => {
     await put(["t1"]);
     await kernel.call("PUT", "/posts/p1", { body: { title: "Changed" } });
     expect(await tagsOf("p1")).toEqual(["t1"]);
@@ -58,7 +58,7 @@ describe("manyToMany ids", () => {
     expect(await tagsOf("p1")).toEqual(["t1"]);
   });
 
-  it("show in the answer when they are included", async () => {
+  it("appear in the response when they are included", async () => {
     const { body } = await kernel.call("PUT", "/posts/p1", { search: "include=tags", body: { tagsIds: ["t2"] } });
     expect(body).toMatchObject({ id: "p1", tags: [{ name: "t2" }] });
   });
@@ -103,7 +103,7 @@ describe("manyToMany ids", () => {
     expect(await driver.findOne("post", { id: "p1" })).toMatchObject({ title: "First" });
   });
 
-  it("refuse records the caller may not read in the same words", async () => {
+  it("refuse unreadable records with the same message", async () => {
     await kernel.close();
     await start(deny("tag"));
     expect(await put(["t1"])).toMatchObject({ status: 400, body: { errors: { tagsIds: 'tag "t1" does not exist' } } });
@@ -125,7 +125,7 @@ describe("manyToMany ids", () => {
     expect(await base.count("post")).toBe(0);
   });
 
-  it("are not asked for again by code that keeps its data", async () => {
+  it("are not read again by code that reuses its data", async () => {
     const data = Object.freeze({ title: "New", authorId: "ann", tagsIds: Object.freeze(["t1"]) });
     const operation = await kernel.operation({ kind: "create", entity: "post", data });
     expect(await tagsOf(operation.records[0]?.id as string)).toEqual(["t1"]);

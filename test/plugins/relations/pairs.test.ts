@@ -41,12 +41,12 @@ const user = entity("user", {
 const team = entity("team", { name: string, boss: belongsTo(() => user), members: manyToMany(() => user) })
   .ownedBy("boss")
   .rules({ read: everyone, create: everyone, update: ["owner"] });
-/** Its rule has to see the record. */
+/** Its rule reads the record. */
 const circle = entity("circle", { boss: belongsTo(() => user), members: manyToMany(() => user) }).rules({
   read: everyone,
   update: [chief],
 });
-/** Its rule looks at the pairs. */
+/** Its rule uses the pairs. */
 const club = entity("club", { name: string, members: manyToMany(() => user) }).rules({
   read: everyone,
   update: [member],
@@ -55,7 +55,7 @@ const club = entity("club", { name: string, members: manyToMany(() => user) }).r
 const badge = entity("badge", { name: string }).rules({ read: [notHidden] });
 const secret = entity("secret", { name: string, holders: manyToMany(() => user) });
 const inRedGroup = defineRule("inRedGroup", () => ({ groups: { name: "red" } }));
-/** May be changed by everyone while a red group refers to it. */
+/** All callers may update it while a red group refers to it. */
 const guest = entity("guest", {
   groups: hasMany(() => group).inverse("guest"),
   linked: manyToMany(() => group).inverse("guests"),
@@ -67,7 +67,7 @@ const group = entity("group", {
     .inverse("groups"),
   guests: manyToMany(() => guest).inverse("linked"),
 }).rules({ read: everyone, create: everyone, update: everyone });
-/** May be changed by everyone, and read by administrators. */
+/** All callers may update it, and administrators may read it. */
 const box = entity("box", { name: string, holders: manyToMany(() => team) }).rules({
   create: everyone,
   update: everyone,
@@ -128,7 +128,7 @@ describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
     (await database.driver.links("user", relation, [id])).map(({ target }) => target);
   const FORBIDDEN = { status: 403, code: "FORBIDDEN" };
 
-  it.each(["teams", "circles", "clubs"])("takes the update right on the added target: %s", async (relation) => {
+  it.each(["teams", "circles", "clubs"])("requires the update right on the added target: %s", async (relation) => {
     const before = await of(relation);
     const key = `${relation}Ids`;
     await expect(ann().update("ann", { name: "New", [key]: [...before, "bob's"] })).rejects.toMatchObject(FORBIDDEN);
@@ -138,33 +138,33 @@ describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
     expect(await of(relation)).toEqual([...new Set(["ann's", ...before])].sort());
   });
 
-  it("takes it on the removed target too, as the rules say before the change", async () => {
+  it("requires it on the removed target too, by the rules before the change", async () => {
     await expect(ann().update("ann", { teamsIds: [] })).rejects.toMatchObject(FORBIDDEN);
     expect(await of("teams")).toEqual(["cid's"]);
     await ann().update("ann", { clubsIds: [] }); // members may update the club
     expect(await of("clubs")).toEqual([]);
   });
 
-  it("stays as it is when the list that was read is sent back", async () => {
+  it("stays unchanged when the list that was read is sent back", async () => {
     await ann().update("ann", { name: "New", teamsIds: ["cid's"] });
     expect(await of("teams")).toEqual(["cid's"]);
   });
 
-  it("takes the update right of both sides, whichever side writes it", async () => {
+  it("requires the update right on both sides, whichever side writes it", async () => {
     const teams = api.as({ id: "ann" }).team;
     await expect(teams.update("ann's", { membersIds: ["bob", "cid"] })).rejects.toMatchObject(FORBIDDEN);
     await teams.update("ann's", { membersIds: ["ann", "bob"] });
     expect(await of("teams")).toEqual(["ann's", "cid's"]);
   });
 
-  it("takes it with new records, of which nothing is stored otherwise", async () => {
+  it("requires it with new records, which otherwise are not stored", async () => {
     const create = (teamsIds: string[]) => ann().create({ name: "New", teamsIds });
     await expect(create(["ann's", "bob's"])).rejects.toMatchObject(FORBIDDEN);
     expect(await database.driver.count("user", { name: "New" })).toBe(0);
     expect(await of("teams", (await create(["ann's"])).id)).toEqual(["ann's"]);
   });
 
-  it("takes it in imports, which store nothing of refused rows", async () => {
+  it("requires it in imports, which store nothing of refused rows", async () => {
     const row = (name: string, ...teamsIds: string[]) => ({ name, teamsIds });
     const rows = [row("one", "ann's"), row("two", "bob's"), row("three"), row("ann", "cid's", "bob's"), row("ann")];
     const result = await ann().import([...rows, row("ann", "ann's", "cid's")]);
@@ -174,7 +174,7 @@ describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
     expect(await of("teams")).toEqual(["ann's", "cid's"]);
   });
 
-  it("is not granted by the record it is written from, new or changed", async () => {
+  it("is not allowed because of its own record, new or changed", async () => {
     const groups = api.as({ id: "ann" }).group;
     const grants = { name: "red", guestId: "green" };
     await expect(groups.create({ ...grants, guestsIds: ["green", "red"] })).rejects.toMatchObject(FORBIDDEN);
@@ -184,10 +184,10 @@ describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
     expect(await database.driver.links("group", "guests", ["blue"])).toEqual([{ source: "blue", target: "red" }]);
   });
 
-  it("is decided after the create rules: who may not create the record is told so", async () => {
+  it("is decided after the create rules, whose refusal comes first", async () => {
     const create = (clubId: string) => api.as({ id: "ann" }).vault.create({ clubId, cellarsIds: ["deep"] });
     await expect(create("bob's")).rejects.toMatchObject(FORBIDDEN);
-    await expect(create("ann's")).rejects.toMatchObject({ status: 404 }); // the cellar hides that it may not be changed
+    await expect(create("ann's")).rejects.toMatchObject({ status: 404 }); // the cellar responds with 404 for forbidden changes
     expect(await database.driver.count("vault")).toBe(0);
   });
 
@@ -205,7 +205,7 @@ describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
     expect(await database.driver.links("box", "holders", [String(stored?.id)])).toMatchObject([{ target: "ann's" }]);
   });
 
-  it("may be one of more than a list has records when they are taken away", async () => {
+  it("may be removed from more records than a list may have", async () => {
     const now = new Date();
     const many = Array.from({ length: 1_100 }, (_, index) => ({
       id: `b${index}`,
@@ -230,18 +230,18 @@ describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
     expect(await of("followers")).toEqual(["ann"]);
   });
 
-  it("is guarded by one side where only that side declares it", async () => {
+  it("is guarded by one side if only that side declares it", async () => {
     await ann().update("ann", { badgesIds: ["gold"], friendsIds: ["bob"] });
     expect([await of("badges"), await of("friends")]).toEqual([["gold"], ["bob"]]);
   });
 
-  it("with a target that may not be read is refused like one with a missing target", async () => {
+  it("with an unreadable target is refused like one with a missing target", async () => {
     const refused = (id: string) => ({ status: 400, errors: { secretsIds: `secret "${id}" does not exist` } });
     for (const id of ["s", "missing"])
       await expect(ann().update("ann", { secretsIds: [id] })).rejects.toMatchObject(refused(id));
   });
 
-  it.runIf(name !== "PostgreSQL")("with a target that is hidden while the write waits is refused", async () => {
+  it.runIf(name !== "PostgreSQL")("with a target that becomes hidden while the write waits is refused", async () => {
     let refused: Promise<void> | undefined;
     await database.driver.transaction(async (transaction) => {
       await transaction.update("badge", { id: "gold" }, { name: "hidden" });
@@ -252,7 +252,7 @@ describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
     expect(await of("badges")).toEqual([]);
   });
 
-  it("is the system's to change", async () => {
+  it("may always be changed by the system", async () => {
     await api.asSystem().user.update("ann", { teamsIds: ["ann's"], secretsIds: ["s"] });
     expect([await of("teams"), await of("secrets")]).toEqual([["ann's"], ["s"]]);
   });
@@ -274,7 +274,7 @@ describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
   });
 });
 
-it("is decided by the gate also where another plugin waits for the record to be held", async () => {
+it("is decided by the gate also if another plugin locks the record", async () => {
   const held: unknown[] = [];
   const waiting = createPlugin({
     id: "acme/waiting",
@@ -306,7 +306,7 @@ describe("a hook that decides about each record of the other side", () => {
     ],
     ["it asks for the id", refuse],
     ["it sets a guard for one of them", guard],
-  ])("is asked about each of them where %s", async (_, decide) => {
+  ])("is called for each of them if %s", async (_, decide) => {
     const frozen = createPlugin({
       id: "acme/frozen",
       setup: ({ hooks }) =>

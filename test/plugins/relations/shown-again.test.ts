@@ -19,7 +19,7 @@ const tag = entity("tag", { hidden: int.default(0), about: text.optional() }).ru
 
 const LONG = "x".repeat(100_000);
 
-describe("related records that several records show", () => {
+describe("related records that appear in several records", () => {
   const app = createTestApp({ entities: [post.ownedBy("id"), comment, tag], limits: { includedRecords: 300 } });
   beforeAll(async () => {
     await app.api.ready;
@@ -46,16 +46,16 @@ describe("related records that several records show", () => {
     return [status, (body as { message?: string }).message];
   };
 
-  it("count for each of them", async () => {
+  it("count each time", async () => {
     const refused = (name: string) => [400, expect.stringMatching(`Including "${name}" would bring more than 4194304`)];
     expect(await read("said=long&include=post")).toEqual(refused("post"));
     expect(await read("said=long&include=tags")).toEqual(refused("tags"));
     expect(await read("said=long&include=post&_limit=30")).toEqual([200, undefined]);
-    // Each of the hundred comments of the post shows it again.
+    // Each of the hundred comments repeats its post.
     expect(await read("said=long&include=post.comments.post&_limit=1")).toEqual(refused("post"));
   });
 
-  it("count no more than they show", async () => {
+  it("count only what they show", async () => {
     expect(await read("said=secret&include=post")).toEqual([200, undefined]);
     const admin = app.as({ id: "root", role: "admin" });
     expect((await read("said=secret&include=post", admin))[0]).toBe(400);
@@ -63,7 +63,7 @@ describe("related records that several records show", () => {
     expect((await read("said=secret&include=post", owner))[0]).toBe(400);
   });
 
-  it("count without the pairs that the caller may not read", async () => {
+  it("do not count pairs that the caller may not read", async () => {
     const include = encodeURIComponent(JSON.stringify({ tags: { count: true } }));
     expect(await read(`said=secret&include=${include}`)).toEqual([200, undefined]);
   });

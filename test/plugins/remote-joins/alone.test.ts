@@ -23,7 +23,7 @@ describe("remoteJoins alone", () => {
     });
   });
 
-  it("does not start with an option that it does not know", async () => {
+  it("does not start with an unknown option", async () => {
     await expect(
       boot()
         .given("customers", service)

@@ -16,7 +16,7 @@ afterEach(() => close?.());
 interface Stage {
   readonly calls: readonly Call[];
   answer: (call: Call) => unknown;
-  /** Why the subscription is null; null when it is not. */
+  /** The reason why the subscription is null; null if it is present. */
   ask(): Promise<string | null>;
   readonly app: TestApp<never>;
 }
@@ -44,7 +44,7 @@ async function afterReset(): Promise<void> {
 }
 
 describe("the breaker of a service", () => {
-  it("opens after some failures in a row, and spares the service", async () => {
+  it("opens after several failures in a row, and stops calling the service", async () => {
     const shown = stage();
     const reasons = [];
     for (let i = 0; i < 5; i++) reasons.push(await shown.ask());
@@ -52,7 +52,7 @@ describe("the breaker of a service", () => {
     expect(shown.calls).toHaveLength(3);
   });
 
-  it("counts in a row: an answer begins anew", async () => {
+  it("resets its count on a success", async () => {
     const shown = stage();
     for (const answer of [fail, fail, ({ ids }: Call) => titled(ids), fail, fail]) {
       shown.answer = answer;
@@ -61,7 +61,7 @@ describe("the breaker of a service", () => {
     expect(await shown.ask()).toBe("error");
   });
 
-  it("lets one through after a while, and closes when that is answered", async () => {
+  it("allows one call after a while, and closes when it succeeds", async () => {
     const shown = stage();
     for (let i = 0; i < 3; i++) await shown.ask();
     shown.answer = ({ ids }) => titled(ids);
@@ -78,7 +78,7 @@ describe("the breaker of a service", () => {
     expect([await shown.ask(), await shown.ask()]).toEqual(["error", "unavailable"]);
   });
 
-  it("lets all batches of the request that finds out wait for the first of them", async () => {
+  it("makes all batches of the testing request wait for the first of them", async () => {
     let isDown = true;
     const billing = serviceOf(({ ids }) => (isDown ? fail() : titled(ids)));
     const breaker = { failures: 1, resetAfter: RESET };
@@ -91,7 +91,7 @@ describe("the breaker of a service", () => {
     expect((await ask()).get("x-remote-errors")).toBeNull();
   });
 
-  it("makes no other request wait for the one that finds out", async () => {
+  it("makes no other request wait for the testing request", async () => {
     const shown = stage();
     for (let i = 0; i < 3; i++) await shown.ask();
     await afterReset();
@@ -104,7 +104,7 @@ describe("the breaker of a service", () => {
     expect(await first).toBeNull();
   });
 
-  it("counts services that do not answer in time, and answers that are no list", async () => {
+  it("counts timeouts, and responses that are not a list", async () => {
     const shown = stage({ timeout: 300 });
     shown.answer = () => never;
     expect(await shown.ask()).toBe("timeout");
@@ -112,7 +112,7 @@ describe("the breaker of a service", () => {
     expect([await shown.ask(), await shown.ask(), await shown.ask()]).toEqual(["invalid", "invalid", "unavailable"]);
   });
 
-  it("does not count callers who leave", async () => {
+  it("does not count callers who disconnect", async () => {
     const shown = stage({ timeout: 60_000 });
     for (let i = 0; i < 5; i++) {
       const gone = new AbortController();
@@ -127,7 +127,7 @@ describe("the breaker of a service", () => {
     expect(await shown.ask()).toBeNull();
   });
 
-  it("is not there when it is turned off", async () => {
+  it("can be turned off", async () => {
     const shown = stage({ breaker: false });
     for (let i = 0; i < 8; i++) expect(await shown.ask()).toBe("error");
     expect(shown.calls).toHaveLength(8);

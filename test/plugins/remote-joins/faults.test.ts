@@ -3,7 +3,7 @@ import { createPlugin, endpoint, type Row } from "../../../src/index.ts";
 import { type RunningApp, request, startApp } from "../../support/http.ts";
 import { type Call, customers, keepingLog, type LogLine, serviceOf, shop, type TestService, titled } from "./shop.ts";
 
-/** Milliseconds of the deadline here, and so long that only something that hangs takes it. */
+/** Milliseconds of the deadline here, and a time limit that only a hanging test reaches. */
 const TIMEOUT = 150;
 const HANGING = 10_000;
 
@@ -21,7 +21,7 @@ interface Outcome {
   readonly billing: TestService;
 }
 
-/** Lists customers with their subscriptions over HTTP. It must be a 200, whatever the service does. */
+/** Lists customers with their subscriptions over HTTP. The status must be 200, whatever the service does. */
 async function listFrom(answer: (call: Call) => unknown, count = 2, batchSize = 100): Promise<Outcome> {
   const billing = serviceOf(answer);
   const { lines, logger } = keepingLog();
@@ -60,7 +60,7 @@ const good = titled(["s2"])[0] as Row;
 const BOTH = ["title of s1", "title of s2"];
 const SECOND = [null, "title of s2"];
 
-/** What a service does, what the two customers get, and what the header says. */
+/** A service's behaviour, the subscriptions of the two customers, and the header. */
 const FAULTS: readonly (readonly [string, (call: Call) => unknown, readonly unknown[], string | null])[] = [
   [
     "throws at once",
@@ -209,34 +209,34 @@ const FAULTS: readonly (readonly [string, (call: Call) => unknown, readonly unkn
 ];
 
 describe("a service that", () => {
-  it.each(FAULTS)("%s costs no more than nulls", async (_, answer, titles, header) => {
+  it.each(FAULTS)("%s only causes nulls", async (_, answer, titles, header) => {
     const outcome = await listFrom(answer);
     expect(outcome.titles).toEqual(titles);
     expect(outcome.header).toBe(header);
     expect(outcome.ms).toBeLessThan(HANGING);
     expect(outcome.lines.filter(({ level }) => level === "error")).toHaveLength(header === null ? 0 : 1);
-    // In development the log repeats what the service threw; nothing else of it is there.
+    // In development the log contains the service's error; nothing else of it is there.
     const withoutMessages = (key: string, value: unknown) => (key === "message" ? undefined : value);
     expect(JSON.stringify(outcome.lines, withoutMessages)).not.toContain("canary");
   });
 
-  it("never answers costs one deadline, whatever the number of batches", async () => {
+  it("never responds costs one deadline, whatever the number of batches", async () => {
     const { titles, ms, billing } = await listFrom(() => never, 100, 2);
     expect(new Set(titles)).toEqual(new Set([null]));
     expect(ms).toBeLessThan(HANGING);
-    expect(billing.calls).toHaveLength(4); // as many as go at once; the others were not begun
+    expect(billing.calls).toHaveLength(4); // one per concurrent batch; the others were not started
     expect(billing.calls.every(({ options }) => options.signal?.aborted)).toBe(true);
   });
 
-  it("answers some batches gives these", async () => {
+  it("responds to some batches returns these records", async () => {
     const { titles, header } = await listFrom(({ ids }) => (ids.includes("s1") ? never : titled(ids)), 4, 2);
     expect(titles).toEqual([null, null, "title of s3", "title of s4"]);
     expect(header).toBe("subscription;timeout");
   });
 });
 
-describe("the line of the log", () => {
-  it("says what failed and how many ids it was about, never which", async () => {
+describe("the log line", () => {
+  it("contains the failure and the number of ids, never the ids", async () => {
     const { lines } = await listFrom(() => Promise.reject(new TypeError("canary")), 3);
     expect(lines).toHaveLength(1);
     const [{ level, message, meta }] = lines as [LogLine];
@@ -255,7 +255,7 @@ describe("the line of the log", () => {
 });
 
 describe("within one request", () => {
-  it("a service that has let it wait is not asked again, and what failed is asked for again", async () => {
+  it("a service that timed out is not called again, and failed ids are requested again", async () => {
     let answer: (call: Call) => unknown = () => never;
     const billing = serviceOf((call) => answer(call));
     const twice = createPlugin({
@@ -285,7 +285,7 @@ describe("within one request", () => {
     await second.close();
   });
 
-  it("a caller who leaves ends it, and nothing is logged", async () => {
+  it("a caller who disconnects ends it, and nothing is logged", async () => {
     const { lines, logger } = keepingLog();
     let signal: AbortSignal | undefined;
     const gone = new AbortController();
@@ -304,7 +304,7 @@ describe("within one request", () => {
   });
 });
 
-it("customers without a subscription ask no caller", async () => {
+it("customers without a subscription cause no call", async () => {
   const billing = serviceOf(() => never);
   const app = shop(billing, { count: 0 });
   expect((await app.as(null).request("GET", "/api/customers?include=subscription")).body).toEqual([]);

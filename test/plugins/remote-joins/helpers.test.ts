@@ -20,7 +20,7 @@ const order = entity("order", {
 });
 
 describe("getRemoteRelationFields and hasRemoteRelations", () => {
-  it("know relations that are remote, of builders and definitions", () => {
+  it("recognise remote relations of builders and definitions", () => {
     expect(getRemoteRelationFields(order)).toEqual(["invoice", "parcel"]);
     expect(getRemoteRelationFields(order.build())).toEqual(["invoice", "parcel"]);
     expect(getRemoteRelationFields(subscription)).toEqual([]);
@@ -33,20 +33,20 @@ describe("splitIncludes", () => {
     ["a map", { customer: true, invoice: { plan: true }, parcel: false, nobody: true }],
     ["paths", ["customer", "invoice.plan", "nobody"]],
     ["a tree", { customer: {}, invoice: { plan: {} }, nobody: {} }],
-  ])("tells local relations from remote ones in %s, and leaves unknown names to local", (_name, include) => {
+  ])("separates local relations from remote ones in %s; unknown names count as local", (_name, include) => {
     expect(splitIncludes(order, include)).toEqual({
       local: { customer: true, nobody: true },
       remote: { invoice: { plan: true } },
     });
   });
 
-  it("keeps names that mean something to JavaScript", () => {
+  it("keeps names that are special in JavaScript", () => {
     const { local, remote } = splitIncludes(order, ["__proto__.polluted", "constructor"]);
     expect([Object.keys(local), remote]).toEqual([["__proto__", "constructor"], {}]);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it("has nothing to split without an include", () => {
+  it("returns nothing without an include", () => {
     expect(splitIncludes(order, undefined)).toEqual({ local: {}, remote: {} });
   });
 });
@@ -65,7 +65,7 @@ describe("validateRemoteRelations", () => {
     }
   };
 
-  it("accepts services that are there, and those that are promised", () => {
+  it("accepts registered services, and promises of them", () => {
     expect(problemsOf(new ServiceContainer().register("billing", () => answering()))).toEqual([]);
     expect(problemsOf(new ServiceContainer().register("billing", async () => answering()))).toEqual([]);
     expect(problemsOf(new ServiceContainer().register("billing", () => Promise.reject(new TypeError())))).toEqual([]);
@@ -80,7 +80,7 @@ describe("validateRemoteRelations", () => {
     ]);
   });
 
-  it("finds values that are not services, and services that cannot be made", () => {
+  it("finds values that are not services, and services whose factory fails", () => {
     const odd = new ServiceContainer().register("billing", () => ({ fetch: true }));
     expect(problemsOf(odd)).toEqual(['the service "billing" has no function fetchByIds(entityName, ids, options)']);
     const broken = new ServiceContainer().register("billing", () => {
@@ -89,7 +89,7 @@ describe("validateRemoteRelations", () => {
     expect(problemsOf(broken)).toEqual(['the service "billing" cannot be made: its factory throws']);
   });
 
-  it("takes entities by name, too", () => {
+  it("accepts entities by name too", () => {
     const container = new ServiceContainer();
     expect(() => validateRemoteRelations({ order }, container)).toThrow(/no service "billing"/);
     expect(() => validateRemoteRelations(new Map([["order", order]]), container)).toThrow(/no service "billing"/);

@@ -9,9 +9,9 @@ const JSON_TYPE = { "content-type": "application/json" };
 const ask = (baseUrl: string, options: object = {}) =>
   httpService({ baseUrl, ...options }).fetchByIds("plan", ["a"], { select: ["id"] });
 
-describe("an answer to httpService", () => {
+describe("a response to httpService", () => {
   it.each([201, 204, 301, 302, 307, 401, 403, 404, 429, 500, 503])(
-    "of status %i and no list is an error that says the host and no more",
+    "with status %i and no list is an error with the host and no more",
     async (status) => {
       const { baseUrl, host } = await listServer((response) =>
         response.writeHead(status, { location: "/canary", "x-canary": "canary" }).end(),
@@ -24,7 +24,7 @@ describe("an answer to httpService", () => {
     },
   );
 
-  it("is not quoted in the error, and neither is what was asked", async () => {
+  it("is not quoted in the error, and neither is the request", async () => {
     const { baseUrl } = await listServer((response) => sendJson(response, { message: "canary" }, 500));
     const headers = { authorization: "Bearer canary" };
     const failure = await Promise.resolve(httpService({ baseUrl, headers }).fetchByIds("plan", ["canary"])).catch(
@@ -34,7 +34,7 @@ describe("an answer to httpService", () => {
     expect(failure).toContain("answered with 500");
   });
 
-  it("that points elsewhere is not followed", async () => {
+  it("that redirects is not followed", async () => {
     const elsewhere = await listServer();
     const { baseUrl, host } = await listServer((response) =>
       response.writeHead(302, { location: `${elsewhere.baseUrl}/plans?id=a` }).end(),
@@ -72,7 +72,7 @@ describe("an answer to httpService", () => {
     await expect(ask(baseUrl)).rejects.toMatchObject({ reason: "invalid", message: `${host} answered with ${what}` });
   });
 
-  it("is read up to the limit, and broken off beyond it", async () => {
+  it("is read up to the limit, and aborted beyond it", async () => {
     const list = JSON.stringify([{ id: "a" }]);
     const exact = await listServer((response) => response.writeHead(200, JSON_TYPE).end(list));
     expect(await ask(exact.baseUrl, { maxBytes: list.length })).toEqual([{ id: "a" }]);
@@ -97,7 +97,7 @@ describe("an answer to httpService", () => {
     expect(sent).toBeLessThan(32 * 1_048_576);
   });
 
-  it("counts with the bytes it has once it is unpacked", async () => {
+  it("counts with its decompressed bytes", async () => {
     const packed = gzipSync(`["${" ".repeat(100_000)}"]`);
     const { baseUrl } = await listServer((response) =>
       response.writeHead(200, { ...JSON_TYPE, "content-encoding": "gzip" }).end(packed),
@@ -107,7 +107,7 @@ describe("an answer to httpService", () => {
     expect(await ask(baseUrl)).toHaveLength(1);
   });
 
-  it("counts together with the others of the same call, and 5 MiB are the limit", async () => {
+  it("counts together with the others of the same call, up to 5 MiB", async () => {
     const { baseUrl } = await listServer((response) => sendJson(response, ["x".repeat(2_000_000)]));
     const { fetchByIds } = httpService({ baseUrl });
     const ids = (count: number) => Array.from({ length: count }, (_, i) => `p${i}`);
@@ -115,7 +115,7 @@ describe("an answer to httpService", () => {
     await expect(fetchByIds("plan", ids(500))).rejects.toThrow("more than `maxBytes`");
   });
 
-  it("may leave out the fields that are not shown to this app", async () => {
+  it("may omit fields that this app may not read", async () => {
     const { baseUrl, targets } = await listServer((response, { url = "" }) =>
       url.includes("select=") ? sendJson(response, {}, 400) : sendJson(response, [{ id: "a" }]),
     );
@@ -129,7 +129,7 @@ describe("an answer to httpService", () => {
     ]);
   });
 
-  it("of status 400 is an error when no field was named, or when it comes again", async () => {
+  it("of status 400 is an error if it names no field, or is repeated", async () => {
     const { baseUrl, host, targets } = await listServer((response) => sendJson(response, {}, 400));
     const { fetchByIds } = httpService({ baseUrl });
     await expect(fetchByIds("plan", ["a"])).rejects.toThrow(`${host} answered with 400`);
@@ -137,7 +137,7 @@ describe("an answer to httpService", () => {
     expect(targets).toHaveLength(3);
   });
 
-  it("that never comes ends with the time of the call", async () => {
+  it("that never comes ends at the call's deadline", async () => {
     const closed = deferred<void>();
     const silent = await listServer((response) => response.on("close", () => closed.resolve()));
     await expect(ask(silent.baseUrl, { timeout: 50 })).rejects.toMatchObject({ reason: "timeout" });
@@ -148,7 +148,7 @@ describe("an answer to httpService", () => {
     await expect(ask(halting.baseUrl, noToken)).rejects.toMatchObject({ reason: "timeout" });
   });
 
-  it("is not waited for when its caller has gone", async () => {
+  it("is no longer awaited when its caller has disconnected", async () => {
     const closed = deferred<void>();
     const stop = new AbortController();
     const { baseUrl, targets } = await listServer((response) => {
@@ -163,7 +163,7 @@ describe("an answer to httpService", () => {
     expect(targets).toHaveLength(1);
   });
 
-  it("leaves nothing on the signal of the code that waited for it", async () => {
+  it("leaves no listener on the caller's signal", async () => {
     const { signal } = new AbortController();
     const good = await listServer();
     const bad = await listServer((response) => sendJson(response, {}, 500));
@@ -173,7 +173,7 @@ describe("an answer to httpService", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("that cannot come, because the port is closed or the connection breaks, says the host and no more", async () => {
+  it("that fails because of a closed port or broken connection names only the host", async () => {
     const breaking = await listServer((response) => response.socket?.destroy());
     const cut = await listServer((response) => {
       response.writeHead(200, { ...JSON_TYPE, "content-length": "100" }).write("[", () => response.destroy());

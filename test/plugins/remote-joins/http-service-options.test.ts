@@ -4,7 +4,7 @@ import { httpService } from "../../../src/index.ts";
 
 const baseUrl = "http://billing.internal/api";
 
-/** What is wrong with options, without the name in front. */
+/** The error for invalid options, without the leading name. */
 function problemsOf(options: object): readonly string[] {
   try {
     httpService(options as Parameters<typeof httpService>[0]);
@@ -20,7 +20,7 @@ function problemsOf(options: object): readonly string[] {
 }
 
 describe("options of httpService", () => {
-  it("say in the service how long a call may take, where they set that", () => {
+  it("set the service's deadline, if they have one", () => {
     expect(httpService({ baseUrl, timeout: 500 }).timeout).toBe(500);
     expect(httpService({ baseUrl })).not.toHaveProperty("timeout");
   });
@@ -32,7 +32,7 @@ describe("options of httpService", () => {
     [{ baseUrl, headers: { Authorization: "Bearer \u00e9" }, timeout: 1, maxBytes: 1 }],
     [{ baseUrl, headers: () => ({}), forward: ["authorization", "Cookie", "x-request-id"], shared: false }],
     [{ baseUrl, forward: [], shared: { ttl: 5 } }],
-  ])("takes %o", (options) => {
+  ])("accept %o", (options) => {
     expect(problemsOf(options)).toEqual([]);
   });
 
@@ -43,24 +43,24 @@ describe("options of httpService", () => {
     ["ftp://billing.internal"],
     ["file:///etc/passwd"],
     ["javascript:alert(1)"],
-  ])("refuses the address %o", (address) => {
+  ])("refuse the URL %o", (address) => {
     expect(problemsOf({ baseUrl: address })).toEqual([
       "`baseUrl` must be an address such as https://billing.example/api",
     ]);
   });
 
-  it("refuses a password in the address, and does not repeat it", () => {
+  it("refuse a password in the URL, and do not repeat it", () => {
     expect(problemsOf({ baseUrl: "http://shop:hunter2@billing.internal" })).toEqual([
       "`baseUrl` must be without user name and password; send them with `headers`",
     ]);
   });
 
-  it.each(["?", "?a=b", "#", "#top"])("refuses an address that ends in %o", (end) => {
+  it.each(["?", "?a=b", "#", "#top"])("refuse a URL that ends in %o", (end) => {
     expect(problemsOf({ baseUrl: baseUrl + end })).toEqual(["`baseUrl` must be without query and fragment"]);
   });
 
   it.each(["", "/", "../admin", "a/../../b", "%2e%2e/a", "a//b", "//elsewhere", "a?b", "a#b", "a b", "a\\b", "a/", 5])(
-    "refuses the path %o, which would lead elsewhere",
+    "refuse the path %o, which would lead elsewhere",
     (path) => {
       expect(problemsOf({ baseUrl, paths: { plan: path } })).toEqual([
         '`paths.plan` must be a path below `baseUrl` such as "/subscriptions"',
@@ -68,12 +68,12 @@ describe("options of httpService", () => {
     },
   );
 
-  it("refuses a path of what can be no entity", () => {
+  it("refuse a path for an invalid entity name", () => {
     expect(problemsOf({ baseUrl, paths: { "a/b": "/ab" } })).toEqual(['`paths`: "a/b" is not the name of an entity']);
   });
 
   it.each(["host", "Content-Length", "transfer-encoding", "Connection", "te", "proxy-authorization"])(
-    "sends no %s, neither its own nor the caller's",
+    "send no %s, neither the app's own nor the caller's",
     (name) => {
       expect(problemsOf({ baseUrl, headers: { [name]: "x" } })).toEqual([
         `\`headers\`: "${name}" is for the connection to say`,
@@ -83,7 +83,7 @@ describe("options of httpService", () => {
   );
 
   it.each(["a\r\nx-admin: 1", "a\0", "\u2028", 5, null])(
-    "refuses the header value %o, and does not repeat it",
+    "refuse the header value %o, and do not repeat it",
     (value) => {
       const [problem, ...others] = problemsOf({ baseUrl, headers: { "x-token": value } });
       expect(others).toEqual([]);
@@ -91,25 +91,25 @@ describe("options of httpService", () => {
     },
   );
 
-  it.each(["", "a b", "a:b", "a\n"])("refuses the header name %o", (name) => {
+  it.each(["", "a b", "a:b", "a\n"])("refuse the header name %o", (name) => {
     expect(problemsOf({ baseUrl, headers: { [name]: "x" } })).toHaveLength(1);
     expect(problemsOf({ baseUrl, forward: [name] })).toHaveLength(1);
   });
 
-  it("keeps what one caller was given from the others", () => {
+  it("refuse to share one caller's records with others", () => {
     expect(problemsOf({ baseUrl, forward: ["authorization"], shared: { ttl: 1 } })).toEqual([
       "`forward` and `shared` exclude each other: answers to one caller are not for others",
     ]);
     expect(problemsOf({ baseUrl, forward: ["authorization"], shared: true })).toHaveLength(1);
   });
 
-  it("wants one answer to whose a header is", () => {
+  it("refuse headers with two different sources", () => {
     expect(problemsOf({ baseUrl, headers: { Authorization: "Bearer x" }, forward: ["authorization"] })).toEqual([
       "\"authorization\" is in `headers` and in `forward`; it is this app's or the caller's",
     ]);
   });
 
-  it("lists everything that is wrong", () => {
+  it("list every problem", () => {
     expect(problemsOf({ baseUrl: "x", forward: "authorization", timeout: 0, maxBytes: 1.5, timeOut: 5 })).toEqual([
       "`baseUrl` must be an address such as https://billing.example/api",
       '`forward` must be a list of header names such as ["authorization"]',
@@ -120,7 +120,7 @@ describe("options of httpService", () => {
     expect(problemsOf({ baseUrl, headers: ["a"] })).toEqual(["`headers`: must be an object"]);
   });
 
-  it("hands on whether its answers are shared, and shows nothing else of its options", () => {
+  it("expose only whether responses are shared", () => {
     const shared = { ttl: 5 };
     expect(httpService({ baseUrl, shared }).shared).toEqual(shared);
     const service = httpService({ baseUrl, headers: { authorization: "Bearer canary" } });

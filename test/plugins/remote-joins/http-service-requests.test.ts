@@ -8,8 +8,8 @@ import { idsOf, listServer, ownRecords, sendJson } from "./list-server.ts";
 const caller = (headers: Record<string, string>) => ({ user: null, header: (name: string) => headers[name] });
 const many = (count: number, id: (i: number) => string): string[] => Array.from({ length: count }, (_, i) => id(i));
 
-describe("what httpService asks", () => {
-  it("is one list below the address, by id", async () => {
+describe("the request of httpService", () => {
+  it("is one list below the URL, by id", async () => {
     const { baseUrl, targets, headers } = await listServer();
     const { fetchByIds } = httpService({ baseUrl });
     expect(await fetchByIds("subscription", ["a", "b"])).toEqual([{ id: "a" }, { id: "b" }]);
@@ -21,14 +21,14 @@ describe("what httpService asks", () => {
     ["", "/people?"],
     ["/", "/people?"],
     ["/v1/api//", "/v1/api/people?"],
-  ])("keeps the path of the address %o", async (path, target) => {
+  ])("keeps the path of the URL %o", async (path, target) => {
     const { host, targets } = await listServer();
     await httpService({ baseUrl: `http://${host}${path}` }).fetchByIds("person", ["a"]);
     expect(targets[0]).toContain(target);
     expect(targets[0]?.indexOf(target)).toBe(0);
   });
 
-  it("has the plural in kebab-case as its path, or the one that is given", async () => {
+  it("has the plural in kebab-case as its path, or the given path", async () => {
     const { baseUrl, targets } = await listServer();
     const { fetchByIds } = httpService({ baseUrl, paths: { sheep: "/flock/all" } });
     for (const name of ["orderItem", "order_item", "category", "sheep", "constructor"]) await fetchByIds(name, ["a"]);
@@ -41,7 +41,7 @@ describe("what httpService asks", () => {
     ]);
   });
 
-  it("is nothing for an entity whose name is not valid", async () => {
+  it("is not sent for an invalid entity name", async () => {
     const { baseUrl, targets } = await listServer();
     const { fetchByIds } = httpService({ baseUrl });
     for (const name of ["../admin", "a/b", "a?b", "", "__proto__"])
@@ -49,7 +49,7 @@ describe("what httpService asks", () => {
     expect(targets).toEqual([]);
   });
 
-  it("names fields and relations as Keelson reads them", async () => {
+  it("names fields and relations in Keelson's syntax", async () => {
     const { baseUrl, targets } = await listServer();
     const { fetchByIds } = httpService({ baseUrl });
     await fetchByIds("order", ["a"], { select: ["id", "total"], include: { customer: { city: true }, lines: true } });
@@ -62,7 +62,7 @@ describe("what httpService asks", () => {
     ]);
   });
 
-  it("reaches the other side letter for letter, whatever is in an id", async () => {
+  it("arrives unchanged, whatever characters an id contains", async () => {
     const { baseUrl, targets } = await listServer();
     const { fetchByIds } = httpService({ baseUrl });
     const hostile = [
@@ -90,7 +90,7 @@ describe("what httpService asks", () => {
     expect(targets.filter((target) => !target.startsWith("/api/plans?"))).toEqual([]);
   });
 
-  it("leaves out ids that no server reads, and asks nothing when none is left", async () => {
+  it("leaves out invalid ids, and is not sent if no id is left", async () => {
     const { baseUrl, ids, targets } = await listServer();
     const { fetchByIds } = httpService({ baseUrl });
     expect(await fetchByIds("plan", ["\ud800", "a", "b\0", "x".repeat(9_000)])).toEqual([{ id: "a" }]);
@@ -100,7 +100,7 @@ describe("what httpService asks", () => {
     expect(targets).toHaveLength(1);
   });
 
-  it("fits the limits of other servers: 200 parameters, addresses of 8 KiB", async () => {
+  it("fits the limits of other servers: 200 parameters, URLs of 8 KiB", async () => {
     const { baseUrl, ids, targets } = await listServer();
     const { fetchByIds } = httpService({ baseUrl });
     const short = many(450, (i) => `s${i}`);
@@ -119,7 +119,7 @@ describe("what httpService asks", () => {
     expect(targets.filter((target) => target.includes("select=id,name&include=a&_total=none"))).toHaveLength(8);
   });
 
-  it("is refused when fields and relations leave no room for ids", async () => {
+  it("is refused if fields and relations leave no room for ids", async () => {
     const { baseUrl, targets } = await listServer();
     const select = many(500, (i) => `field${i}`);
     await expect(httpService({ baseUrl }).fetchByIds("plan", ["a"], { select })).rejects.toMatchObject({
@@ -129,7 +129,7 @@ describe("what httpService asks", () => {
     expect(targets).toEqual([]);
   });
 
-  it("is at most four requests at once, all of which end when one fails", async () => {
+  it("is split into at most four at once, all of which end when one fails", async () => {
     let open = 0;
     let most = 0;
     const four = deferred<void>();
@@ -141,7 +141,7 @@ describe("what httpService asks", () => {
       if (idsOf(request.url ?? "")[0]?.startsWith("2-")) void failing.promise.then(() => sendJson(response, {}, 500));
       else gone.push(new Promise((resolve) => response.on("close", () => resolve())));
     });
-    const ids = many(10, (i) => `${i}-${"x".repeat(5_000)}`); // no two of them fit into one address
+    const ids = many(10, (i) => `${i}-${"x".repeat(5_000)}`); // no two of them fit into one URL
     const answer = httpService({ baseUrl }).fetchByIds("plan", ids);
     await four.promise;
     failing.resolve();
@@ -151,7 +151,7 @@ describe("what httpService asks", () => {
   });
 });
 
-describe("who httpService is to the other side", () => {
+describe("the identity of httpService", () => {
   it("is anonymous by default", async () => {
     const { baseUrl, headers } = await listServer();
     const options = { caller: caller({ authorization: "Bearer ann", cookie: "session=ann", "x-user": "ann" }) };
@@ -160,7 +160,7 @@ describe("who httpService is to the other side", () => {
     expect(headers[0]).not.toHaveProperty("authorization");
   });
 
-  it("is this app with headers of its own, which a function may make anew for each call", async () => {
+  it("is this app with its own headers, which a function may create for each call", async () => {
     const { baseUrl, headers } = await listServer();
     let turn = 0;
     const token = async () => ({ Authorization: `Bearer ${++turn}`, ACCEPT: "application/hal+json" });
@@ -177,7 +177,7 @@ describe("who httpService is to the other side", () => {
     ]);
   });
 
-  it("is the caller with the headers that are named, and with no others", async () => {
+  it("is the caller with only the named headers", async () => {
     const { baseUrl, headers } = await listServer();
     const { fetchByIds } = httpService({
       baseUrl,
@@ -197,7 +197,7 @@ describe("who httpService is to the other side", () => {
     ]);
   });
 
-  it("does not pass on what would be two headers in one", async () => {
+  it("does not forward a value that would be two headers", async () => {
     const { baseUrl, headers } = await listServer();
     const { fetchByIds } = httpService({ baseUrl, forward: ["x-trace"] });
     await fetchByIds("plan", ["a"], { caller: caller({ "x-trace": "7\r\nx-admin: 1" }) });
@@ -210,7 +210,7 @@ describe("who httpService is to the other side", () => {
     [() => ({ host: "canary" }), '`headers`: "host" is for the connection to say'],
     [() => null, "`headers`: must be an object"],
     [() => ({ "X-Trace": "canary" }), "\"x-trace\" is in `headers` and in `forward`; it is this app's or the caller's"],
-  ])("is refused with headers that cannot be sent: %s", async (headers, message) => {
+  ])("is refused with invalid headers: %s", async (headers, message) => {
     const { baseUrl, targets } = await listServer();
     const { fetchByIds } = httpService({
       baseUrl,
@@ -221,7 +221,7 @@ describe("who httpService is to the other side", () => {
     expect(targets).toEqual([]);
   });
 
-  it("fails with the function that makes its headers", async () => {
+  it("fails with the function that creates its headers", async () => {
     const { baseUrl, targets } = await listServer(ownRecords);
     const failure = new TypeError("no token");
     const { fetchByIds } = httpService({ baseUrl, headers: () => Promise.reject(failure) });

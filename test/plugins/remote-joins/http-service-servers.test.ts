@@ -15,7 +15,7 @@ import {
 import { listen } from "../../adapters/listen.ts";
 import { request, startApp } from "../../support/http.ts";
 
-/** What is used of json-server, which has no types. */
+/** The used parts of json-server, which has no types. */
 interface JsonServer {
   create(): RequestListener & { use(router: unknown): void };
   router(data: object): unknown;
@@ -83,21 +83,21 @@ describe("httpService against a Keelson server", () => {
     await expect(asNobody).rejects.toThrow("answered with 401");
   });
 
-  it("reads what the caller may read there, when it passes on who they are", async () => {
+  it("reads what the caller may read there, when it forwards their identity", async () => {
     const { fetchByIds } = httpService({ baseUrl: await serveBilling(), forward: ["authorization"] });
     expect(names(await fetchByIds("plan", ids, { caller: caller("ann") }))).toEqual(["ann"]);
     expect(names(await fetchByIds("plan", ids, { caller: caller("bob") }))).toEqual(["bob"]);
     await expect(Promise.resolve(fetchByIds("plan", ids))).rejects.toThrow("answered with 401");
   });
 
-  it("gets records without the fields that are not shown to it", async () => {
+  it("gets records without the fields that are hidden from it", async () => {
     const { fetchByIds } = httpService({ baseUrl: await serveBilling(), forward: ["authorization"] });
     const [record] = await fetchByIds("plan", ids, { caller: caller("ann"), select: ["id", "name", "cost"] });
     expect(record).toMatchObject({ id: "of/ann?", name: "ann" });
     expect(record).not.toHaveProperty("cost");
   });
 
-  it("joins into an answer what its caller may read on both sides", async () => {
+  it("joins only what the caller may read on both sides", async () => {
     const baseUrl = await serveBilling();
     const known = entity("plan", { name: string, cost: int }).rules({ read: ["authenticated"] });
     const order = entity("order", { plan: belongsTo(() => known).remote("billing") }).rules({ read: ["everyone"] });
@@ -123,7 +123,7 @@ describe("httpService against a Keelson server", () => {
     ]);
   });
 
-  it("reads as many records as it is asked for", async () => {
+  it("reads as many records as requested", async () => {
     const { fetchByIds } = httpService({ baseUrl: await serveBilling(), headers: { authorization: "Bearer shop" } });
     const asked = Array.from({ length: 500 }, (_, i) => `p${i}`);
     const records = (await fetchByIds("plan", asked, { select: ["id"] })) as { id: string }[];
@@ -134,7 +134,7 @@ describe("httpService against a Keelson server", () => {
 describe("httpService against a json-server", () => {
   const plans = Array.from({ length: 300 }, (_, i) => ({ id: i, name: `Plan ${i}` }));
   const orderItems = [{ id: "a&b=c", count: 2 }];
-  it("reads records by id, whatever else is asked that it does not know", async () => {
+  it("reads records by id, although the server ignores other parameters", async () => {
     const server = jsonServer.create();
     server.use(jsonServer.router({ plans, "order-items": orderItems }));
     const { fetchByIds } = httpService({ baseUrl: `http://127.0.0.1:${await listen(server)}` });

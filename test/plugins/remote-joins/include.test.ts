@@ -28,7 +28,7 @@ async function rowsOf(app: Pick<TestApp<never>, "as">, path: string): Promise<Ro
   return body as Row[];
 }
 
-/** What a relation of a row holds. */
+/** The value of a row's relation. */
 function joined(row: Row | undefined, name: string): Row {
   return (row?.[name] ?? {}) as Row;
 }
@@ -37,7 +37,7 @@ const titles = (rows: readonly Row[]): unknown[] =>
   rows.map(({ subscription: found }) => (found as Row | null)?.title ?? null);
 
 describe("include of a remote relation", () => {
-  it("adds the record under the relation's name, in lists and on single records (spec 4.4 rule 1)", async () => {
+  it("adds the record under the relation's name, in lists and on single records", async () => {
     const app = open(shop(answering({ endsAt: "2026-01-01T00:00:00Z" })));
     const found = { id: "s1", title: "title of s1", endsAt: "2026-01-01T00:00:00.000Z", extra: null, planId: null };
     const expected = { id: "c1", name: "customer 1", subscriptionId: "s1", subscription: found };
@@ -45,20 +45,20 @@ describe("include of a remote relation", () => {
     expect((await app.as(null).request("GET", "/api/customers/c1?include=subscription")).body).toEqual(expected);
   });
 
-  it("does not ask the service without it (spec 4.4 rule 5)", async () => {
+  it("does not call the service without it", async () => {
     const billing = answering();
     const app = open(shop(billing));
     expect(await rowsOf(app, "/api/customers")).toEqual(customers(3));
     expect(billing.calls).toEqual([]);
   });
 
-  it("says nothing in a header when nothing failed", async () => {
+  it("sets no header when nothing failed", async () => {
     const app = open(shop(answering()));
     const { headers } = await app.as(null).request("GET", "/api/customers?include=subscription");
     expect(headers.get("x-remote-errors")).toBeNull();
   });
 
-  it("gives null for a key that is null and for an id the service does not know", async () => {
+  it("returns null for a null key and for an id unknown to the service", async () => {
     const billing = serviceOf(({ ids }) => titled(ids.filter((id) => id !== "s2")));
     const driver = memoryDriver({ customer: [...customers(2), { id: "c3", name: "none", subscriptionId: null }] });
     const app = open(shop(billing, { driver }));
@@ -66,7 +66,7 @@ describe("include of a remote relation", () => {
     expect(billing.calls.map(({ ids }) => ids)).toEqual([["s1", "s2"]]);
   });
 
-  it("asks about 250 ids in batches of 100, 100 and 50, about each of them once", async () => {
+  it("requests 250 ids in batches of 100, 100 and 50, each id once", async () => {
     const billing = answering();
     const rows = customers(250);
     const twice = rows.map((row) => ({ ...row, id: `again-${row.id}` }));
@@ -93,7 +93,7 @@ describe("include of a remote relation", () => {
     expect([billing.calls.length, most]).toEqual([10, 3]);
   });
 
-  it("counts the batches of all its levels when it keeps to `concurrency`", async () => {
+  it("counts the batches of all its levels towards `concurrency`", async () => {
     let active = 0;
     let most = 0;
     const billing = serviceOf(async ({ ids }) => {
@@ -125,13 +125,13 @@ describe("include of a remote relation", () => {
     expect([billing.calls.length, most]).toEqual([2, 1]);
   });
 
-  it("keeps the key out of an answer that did not select it", async () => {
+  it("hides the key in a response that did not select it", async () => {
     const app = open(shop(answering()));
     const [row] = await rowsOf(app, "/api/customers?include=subscription&select=name");
     expect(Object.keys(row as Row)).toEqual(["id", "name", "subscription"]);
   });
 
-  it("joins what create and update give back", async () => {
+  it("joins the results of create and update", async () => {
     const app = open(shop(answering()));
     const created = await app
       .as(null)
@@ -142,7 +142,7 @@ describe("include of a remote relation", () => {
     expect([updated.status, (updated.body as Row).subscription]).toMatchObject([200, { id: "s8" }]);
   });
 
-  it("is typed in the client in the process, and masked there, too", async () => {
+  it("is typed in the in-process client, and masked there too", async () => {
     const app = open(shop(answering({ endsAt: "2026-01-01", secret: "canary" })));
     const { data } = await app.api.as({ id: "u1" }).customer.list({ include: ["subscription"] });
     const endsAt: Date | null | undefined = data[0]?.subscription?.endsAt;
@@ -162,7 +162,7 @@ describe("include of a remote relation", () => {
   );
 });
 
-describe("what a service is asked for", () => {
+describe("the request to a service", () => {
   async function optionsOf(
     path: string,
     user: { id: string; role?: string } | null,
@@ -173,19 +173,19 @@ describe("what a service is asked for", () => {
     return (billing.calls[0] as TestService["calls"][0]).options;
   }
 
-  it("is what the caller may read, and never a hidden column", async () => {
+  it("names the fields that the caller may read, and never a hidden column", async () => {
     const path = "/api/customers?include=subscription";
     expect((await optionsOf(path, null)).select).toEqual(["id", "title", "endsAt", "extra", "planId"]);
     const admin = await optionsOf(path, { id: "a", role: "admin" });
     expect(admin.select).toEqual(["id", "title", "margin", "endsAt", "extra", "planId"]);
   });
 
-  it("has the relations that the service can bring along", async () => {
+  it("names the relations that the service can include", async () => {
     expect((await optionsOf("/api/customers?include=subscription", null)).include).toBeUndefined();
     expect((await optionsOf("/api/customers?include=subscription.plan", null)).include).toEqual({ plan: true });
   });
 
-  it("says who calls, and which headers they sent", async () => {
+  it("contains the caller, and the headers they sent", async () => {
     const { caller } = await optionsOf("/api/customers?include=subscription", { id: "u1" });
     expect([caller?.user, caller?.header("X-Tenant"), caller?.header("x-other")]).toEqual([
       { id: "u1" },
@@ -196,7 +196,7 @@ describe("what a service is asked for", () => {
 });
 
 describe("records in remote records", () => {
-  it("are checked and masked by their own entity when the service brings them along", async () => {
+  it("are validated and masked by their own entity if the service includes them", async () => {
     const inner = { id: 7, title: "Gold", cost: "canary", secret: "canary" };
     const app = open(shop(answering({ planId: "7", plan: inner })));
     const [row] = await rowsOf(app, "/api/customers?include=subscription.plan");
@@ -207,14 +207,14 @@ describe("records in remote records", () => {
     expect(((asAdmin.body as Row).subscription as Row).plan).toEqual({ id: "7", title: "Gold", cost: "canary" });
   });
 
-  it("are null when they are not what their entity says, and the header names their relation", async () => {
+  it("are null if they do not match their entity, and the header names their relation", async () => {
     const app = open(shop(answering({ plan: { id: "7", title: 3 } })));
     const { body, headers } = await app.as(null).request("GET", "/api/customers/c1?include=subscription.plan");
     expect((body as Row).subscription).toMatchObject({ id: "s1", plan: null });
     expect(headers.get("x-remote-errors")).toBe("plan;invalid");
   });
 
-  it("are fetched from here when their service, or their table, is here", async () => {
+  it("are read locally if their service, or their table, is local", async () => {
     const vendor = entity("vendor", { title: string })
       .timestamps(false)
       .rules({ read: ["everyone"] });
@@ -252,7 +252,7 @@ describe("records in remote records", () => {
 });
 
 describe("one request", () => {
-  /** Lists customers with their subscriptions so many times, the last time in a transaction. */
+  /** Lists customers with their subscriptions this many times, the last time in a transaction. */
   async function callsOf(cache: boolean): Promise<readonly (readonly string[])[]> {
     const billing = answering();
     const twice = createPlugin({
@@ -275,18 +275,18 @@ describe("one request", () => {
     return billing.calls.map(({ ids }) => ids);
   }
 
-  it("asks once for each record, within its transactions too, and its copies are its own", async () => {
+  it("requests each record once, also within transactions, and gets its own copies", async () => {
     expect(await callsOf(true)).toEqual([["s1", "s2", "s3"]]);
   });
 
-  it("asks every time when the cache is off", async () => {
+  it("requests a record every time when the cache is off", async () => {
     expect(await callsOf(false)).toEqual([
       ["s1", "s2", "s3"],
       ["s1", "s2", "s3"],
     ]);
   });
 
-  it("asks once for what two relations lead to", async () => {
+  it("requests a record once for two relations", async () => {
     const billing = answering();
     const deal = entity("deal", {
       from: belongsTo(() => subscription).remote("billing"),
@@ -304,7 +304,7 @@ describe("one request", () => {
     expect(billing.calls.flatMap(({ ids }) => ids).sort()).toEqual(["s1", "s2", "s3"]);
   });
 
-  it("joins local and remote relations side by side", async () => {
+  it("joins local and remote relations together", async () => {
     const team = entity("team", { title: string, subscription: belongsTo(() => subscription).remote("billing") })
       .timestamps(false)
       .rules({ read: ["everyone"] });
@@ -322,7 +322,7 @@ describe("one request", () => {
 });
 
 describe("a custom action", () => {
-  it("gives stitched records masked, whatever it does with them", async () => {
+  it("returns joined records masked, whatever it does with them", async () => {
     const withPeek = entity("customer", { name: string, subscription: belongsTo(() => subscription).remote("billing") })
       .timestamps(false)
       .rules({ read: ["everyone"] })
@@ -354,7 +354,7 @@ describe("a custom action", () => {
   });
 });
 
-it("gives entities of other services no routes", async () => {
+it("creates no routes for entities of other services", async () => {
   const app = open(shop(answering()));
   expect((await app.as(null).request("GET", "/api/subscriptions")).status).toBe(404);
 });

@@ -26,7 +26,7 @@ function containerOf(services: Readonly<Record<string, RemoteService>>): Service
   return container;
 }
 
-/** What a relation of a row holds. */
+/** The value of a row's relation. */
 function joinedTo(row: Row | undefined, name: string): Row {
   return (row?.[name] ?? {}) as Row;
 }
@@ -35,7 +35,7 @@ const joiner = createRemoteJoiner();
 const entities = [customer, subscription, plan];
 
 describe("a joiner", () => {
-  it("gives new objects with what remote relations lead to, and leaves the records as they are", async () => {
+  it("returns new objects with the remote records, and does not change its input", async () => {
     const records = customers(2);
     const container = containerOf({ billing: answering() });
     const joined = await joiner.stitch(records, customer, { subscription: true }, { entities, container });
@@ -49,7 +49,7 @@ describe("a joiner", () => {
     ["definitions", entities.map((one) => one.build())],
     ["an object", Object.fromEntries(entities.map((one) => [one.build().name, one]))],
     ["nothing", undefined],
-  ])("takes entities as %s", async (_name, given) => {
+  ])("accepts entities as %s", async (_name, given) => {
     const container = containerOf({ billing: answering() });
     const [first] = await joiner.stitch(customers(1), customer, ["subscription"], { entities: given, container });
     expect(first?.subscription).toMatchObject({ id: "s1" });
@@ -58,7 +58,7 @@ describe("a joiner", () => {
   it.each([
     ["paths", ["subscription.plan"]],
     ["maps", { subscription: { plan: true } }],
-  ])("takes what to include as %s", async (_name, include) => {
+  ])("accepts an include as %s", async (_name, include) => {
     const container = containerOf({ billing: answering({ plan: { id: 1, title: "Gold" } }) });
     const [first] = await joiner.stitch(customers(1), customer, include, { entities, container });
     expect(joinedTo(first, "subscription").plan).toMatchObject({ id: "1", title: "Gold" });
@@ -72,13 +72,13 @@ describe("a joiner", () => {
     expect(billing.calls).toEqual([]);
   });
 
-  it("takes keys that are numbers, and services that are made asynchronously", async () => {
+  it("accepts numeric keys, and services with an async factory", async () => {
     const container = new ServiceContainer().register("billing", async () => answering());
     const [first] = await joiner.stitch([{ subscriptionId: 17 }], customer, ["subscription"], { entities, container });
     expect(first?.subscription).toMatchObject({ id: "17" });
   });
 
-  it("tags what it gives, so that it is masked on its way out, and asks for no hidden column", async () => {
+  it("tags its results, so that they are masked, and requests no hidden column", async () => {
     const billing = answering({ secret: "canary", pin: "canary", margin: "9" });
     const [first] = await joiner.stitch(customers(1), customer, ["subscription"], {
       entities,
@@ -90,7 +90,7 @@ describe("a joiner", () => {
     expect(billing.calls[0]?.options.caller).toBeUndefined();
   });
 
-  it("reads relations without a service with the driver, and what is remote in these records, too", async () => {
+  it("reads relations without a service with the driver, and then remote ones", async () => {
     const note = entity("note", { customer: belongsTo(() => customer).remote() }).timestamps(false);
     const options = {
       entities: [note, ...entities],
@@ -111,7 +111,7 @@ describe("a joiner", () => {
     expect((await joiner.stitch(records, note, ["customer"], without))[0]?.customer).toBeNull();
   });
 
-  it("gives null for a service that is missing, invalid or failing, and logs it", async () => {
+  it("returns null for a service that is missing, invalid or failing, and logs it", async () => {
     const { lines, logger } = keepingLog();
     setLogger(logger);
     const services: Record<string, ServiceContainer> = {
@@ -128,7 +128,7 @@ describe("a joiner", () => {
     expect(JSON.stringify(lines)).not.toContain("canary");
   });
 
-  it("keeps what it learns of services apart for each container", async () => {
+  it("caches services' records separately for each container", async () => {
     const of = (tenant: string): ServiceContainer => containerOf({ billing: answering({ title: tenant }, true) });
     const [one, other] = [of("one"), of("other")];
     const titles: unknown[] = [];
@@ -151,7 +151,7 @@ describe("a joiner", () => {
     expect(() => createRemoteJoiner(options)).toThrow(/must be a whole number of at least 1/);
   });
 
-  it("does what a loop over the records would do, for any records, ids, and batches", async () => {
+  it("gives the same result as a loop, for any records, ids and batches", async () => {
     const id = fc.oneof(
       fc.constantFrom("a", "b", "c", "__proto__", "constructor", "1"),
       fc.string({ minLength: 1, maxLength: 3 }),

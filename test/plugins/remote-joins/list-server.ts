@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { listen } from "../../adapters/listen.ts";
 
-/** A server that answers every request for a list, and what it was asked. */
+/** A server that answers every list request, and records the requests. */
 export interface ListServer {
   readonly baseUrl: string;
   readonly host: string;
-  /** Path and query of each request so far, in their order. */
+  /** Path and query of each request so far, in order. */
   readonly targets: readonly string[];
   readonly headers: readonly IncomingHttpHeaders[];
   /** The ids of each request. */
@@ -14,7 +14,7 @@ export interface ListServer {
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => unknown;
 
-/** One record for each id that was asked for. */
+/** One record for each requested id. */
 export const ownRecords: Answer = (response, { url = "" }) =>
   sendJson(
     response,
@@ -29,7 +29,7 @@ export function idsOf(target: string): string[] {
   return new URL(target, "http://any").searchParams.getAll("id");
 }
 
-/** Listens on a free port until the test has ended. */
+/** Listens on a free port until the test ends. */
 export async function listServer(answer: Answer = ownRecords): Promise<ListServer> {
   const targets: string[] = [];
   const headers: IncomingHttpHeaders[] = [];

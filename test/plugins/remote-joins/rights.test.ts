@@ -26,7 +26,7 @@ interface Reply {
   readonly lines: readonly LogLine[];
 }
 
-/** Reads a page with its document, which is another service's, as somebody. */
+/** Reads a page with its document, which belongs to another service, as the given caller. */
 async function read(
   target: AnyEntity,
   record: Row,
@@ -59,7 +59,7 @@ const bare = () => entity("doc", fields).timestamps(false);
 const RECORD = { title: "Plan", team: "red", secret: "canary" };
 
 describe("the read rule of the related entity", () => {
-  it("that refuses the caller makes null of it, without asking the service", async () => {
+  it("that refuses the caller makes it null, without calling the service", async () => {
     const doc = bare()
       .rules({ read: ["admin"] })
       .build();
@@ -68,7 +68,7 @@ describe("the read rule of the related entity", () => {
     expect((await read(doc, RECORD, ADMIN)).doc).toMatchObject({ title: "Plan" });
   });
 
-  it("is denied without one, and the start says so", async () => {
+  it("denies by default, and the start warns about it", async () => {
     const { doc, calls, lines } = await read(bare().build(), RECORD, ANN);
     expect([doc, calls.length]).toEqual([null, 0]);
     expect(lines.map(({ message }) => message).join()).toContain("doc has no read rule");
@@ -85,7 +85,7 @@ describe("the read rule of the related entity", () => {
     expect((await read(doc, RECORD, null)).doc).toBeNull();
   });
 
-  it("shows owners theirs", async () => {
+  it("shows owners their own records", async () => {
     const account = entity("account", { name: string })
       .timestamps(false)
       .rules({ read: ["everyone"] });
@@ -99,7 +99,7 @@ describe("the read rule of the related entity", () => {
     expect((await read(doc, record, BOB)).doc).toBeNull();
   });
 
-  it("that looks at what the service does not send hides the record", async () => {
+  it("that uses a field that the service does not send hides the record", async () => {
     const strict = defineRule("remote-strict", () => ({ title: { ne: "Hidden" } }));
     const doc = bare()
       .rules({ read: [strict] })
@@ -107,7 +107,7 @@ describe("the read rule of the related entity", () => {
     expect((await read(doc, { team: "red" }, ANN)).doc).toBeNull();
   });
 
-  it("that wants a column to be empty hides records that come without it", async () => {
+  it("that requires a column to be null hides records without the column", async () => {
     const open = defineRule("remote-not-blocked", () => ({ blockedAt: null }));
     const doc = entity("doc", { title: string, blockedAt: datetime.optional() })
       .timestamps(false)
@@ -117,7 +117,7 @@ describe("the read rule of the related entity", () => {
     expect((await read(doc, { title: "Plan", blockedAt: null }, ANN)).doc).toMatchObject({ title: "Plan" });
   });
 
-  it("that looks at a hidden or a related column hides all records", async () => {
+  it("that uses a hidden or a related column hides all records", async () => {
     const owner = entity("holder", { name: string }).timestamps(false);
     const withHolder = entity("doc", { ...fields, holder: belongsTo(() => owner) }).timestamps(false);
     const bySecret = defineRule("remote-by-secret", () => ({ secret: "canary" }));
@@ -136,7 +136,7 @@ describe("the read rule of the related entity", () => {
     expect((await read(withHolder.rules({ read: [byHolder] }).build(), RECORD, ANN)).doc).toBeNull();
   });
 
-  it("asks for the columns it looks at, and does not show those the caller may not read", async () => {
+  it("requests the columns it uses, and hides those the caller may not read", async () => {
     const red = defineRule("remote-red-only", () => ({ team: "red" }));
     const doc = entity("doc", { title: string, team: string.readable("admin") })
       .timestamps(false)
@@ -147,7 +147,7 @@ describe("the read rule of the related entity", () => {
     expect(calls[0]?.options.select).toEqual(["id", "title", "team"]);
   });
 
-  it("hides what is softly deleted", async () => {
+  it("hides softly deleted records", async () => {
     const doc = entity("doc", { title: string, deletedAt: datetime.optional() })
       .timestamps(false)
       .softDelete()
@@ -160,7 +160,7 @@ describe("the read rule of the related entity", () => {
 });
 
 describe("rules of single fields", () => {
-  it("hide fields from those who may not read them", async () => {
+  it("hide fields from callers who may not read them", async () => {
     const doc = entity("doc", { ...fields, margin: string.readable("admin") })
       .timestamps(false)
       .rules({ read: ["everyone"] })
@@ -170,7 +170,7 @@ describe("rules of single fields", () => {
     expect((await read(doc, record, ADMIN)).doc).toEqual({ id: "d1", title: "Plan", team: "red", margin: "canary" });
   });
 
-  it("that depend on the record are asked about each, by condition and by function", async () => {
+  it("that depend on the record are evaluated for each, as condition or function", async () => {
     const byTeam = defineRule("remote-field-team", () => ({ team: "red" }));
     const byFunction = defineRule("remote-field-function", ({ record }) => record?.team === "red");
     for (const rule of [byTeam, byFunction]) {
@@ -184,7 +184,7 @@ describe("rules of single fields", () => {
     }
   });
 
-  it("that want a column to be empty hide the field of records that come without it", async () => {
+  it("that require a column to be null hide the field of records without it", async () => {
     const byWhere = defineRule("remote-field-teamless", () => ({ team: null }));
     const byFunction = defineRule("remote-field-teamless-function", ({ record }) => record?.team === null);
     for (const rule of [byWhere, byFunction]) {
@@ -198,7 +198,7 @@ describe("rules of single fields", () => {
     }
   });
 
-  it("on a key keep its relation from the caller", async () => {
+  it("on a key hide its relation from the caller", async () => {
     const author = entity("author", { name: string })
       .timestamps(false)
       .rules({ read: ["admin"] });
@@ -214,7 +214,7 @@ describe("rules of single fields", () => {
 });
 
 describe("lists inside remote records", () => {
-  it("hold the records that the caller may see", async () => {
+  it("contain the records that the caller may see", async () => {
     const open = defineRule("remote-open-lines", () => ({ state: "open" }));
     const line: AnyEntity = entity("line", {
       state: string,
@@ -243,7 +243,7 @@ describe("lists inside remote records", () => {
 });
 
 describe("values", () => {
-  it("of columns that are encrypted where they are stored come in the clear", async () => {
+  it("of columns that are stored encrypted arrive in plaintext", async () => {
     const doc = entity("doc", { title: string, iban: string.encrypted() })
       .timestamps(false)
       .rules({ read: ["everyone"] })
@@ -251,7 +251,7 @@ describe("values", () => {
     expect((await read(doc, { title: "Plan", iban: "DE00" }, ANN)).doc).toMatchObject({ iban: "DE00" });
   });
 
-  it("that are numbers where ids are expected become text", async () => {
+  it("that are numbers in place of ids become text", async () => {
     const account = entity("account", { name: string }).timestamps(false);
     const doc = entity("doc", { title: string, account: belongsTo(() => account) })
       .timestamps(false)
@@ -260,7 +260,7 @@ describe("values", () => {
     expect((await read(doc, { title: "Plan", accountId: 17 }, ANN)).doc).toMatchObject({ accountId: "17" });
   });
 
-  it.each(["a\u0000b", "\ud800"])("that are no ids lead nowhere: %j", async (teamId) => {
+  it.each(["a\u0000b", "\ud800"])("that are not ids lead nowhere: %j", async (teamId) => {
     const team = entity("team", { title: string })
       .timestamps(false)
       .rules({ read: ["everyone"] });
@@ -283,7 +283,7 @@ describe("values", () => {
     ["31 January 2026, 12:00 Z", null],
     [1_769_817_600_000, null],
     [new Date(Number.NaN), null],
-  ])("of moments are read as those of callers are: %s", async (at, expected) => {
+  ])("of datetimes are parsed like a caller's: %s", async (at, expected) => {
     const doc = entity("doc", { at: datetime })
       .timestamps(false)
       .rules({ read: ["everyone"] })
@@ -292,7 +292,7 @@ describe("values", () => {
     expect([found?.at ?? null, header]).toEqual([expected, expected === null ? "doc;invalid" : null]);
   });
 
-  it("that are absent are null where that is allowed, and absent where it is not", async () => {
+  it("that are absent are null if allowed, and otherwise absent", async () => {
     const doc = bare()
       .rules({ read: ["everyone"] })
       .build();

@@ -31,7 +31,7 @@ function later(ms: number): Promise<void> {
 const ALL = ["title of s1", "title of s2", "title of s3"];
 
 describe("a service that is not shared", () => {
-  it("is asked by each request, on behalf of its caller", async () => {
+  it("is called by each request, on behalf of its caller", async () => {
     const billing = serviceOf(({ ids, options }) =>
       ids.map((id) => ({ id, title: `for ${options.caller?.user?.id ?? "nobody"}` })),
     );
@@ -47,7 +47,7 @@ describe("a service that is not shared", () => {
 });
 
 describe("a shared service", () => {
-  it("is asked once for all requests, and not told who calls", async () => {
+  it("is called once for all requests, without the caller's identity", async () => {
     const billing = answering({}, true);
     const app = open(billing);
     for (let i = 0; i < 3; i++) expect(await titlesFor(app)).toEqual(ALL);
@@ -55,7 +55,7 @@ describe("a shared service", () => {
     expect(billing.calls[0]?.options.caller).toBeUndefined();
   });
 
-  it("is asked by every request when the cache is off", async () => {
+  it("is called by every request when the cache is off", async () => {
     const billing = answering({}, true);
     const app = open(billing, { remoteJoins: { cache: false } });
     expect([await titlesFor(app), await titlesFor(app)]).toEqual([ALL, ALL]);
@@ -63,7 +63,7 @@ describe("a shared service", () => {
     expect(billing.calls[0]?.options.caller).toBeUndefined();
   });
 
-  it("is asked once by requests that come at the same time, in batches", async () => {
+  it("is called once by parallel requests, in batches", async () => {
     const billing = serviceOf(async ({ ids }) => {
       await later(20);
       return titled(ids);
@@ -83,10 +83,10 @@ describe("a shared service", () => {
       expect(JSON.stringify(await one(null))).not.toContain("canary");
       expect(JSON.stringify(await one(ADMIN))).not.toContain("canary-2");
     }
-    expect(billing.calls).toHaveLength(2); // one for each set of fields
+    expect(billing.calls).toHaveLength(2); // one call for each set of fields
   });
 
-  it("remembers that there is no record", async () => {
+  it("caches that a record does not exist", async () => {
     const billing = serviceOf(() => [], true);
     const app = open(billing);
     expect([await titlesFor(app), await titlesFor(app)]).toEqual([
@@ -96,7 +96,7 @@ describe("a shared service", () => {
     expect(billing.calls).toHaveLength(1);
   });
 
-  it("is asked again when answers are old", async () => {
+  it("is called again when cached records have expired", async () => {
     const billing = answering({}, { ttl: 30 });
     const app = open(billing);
     await titlesFor(app);
@@ -113,7 +113,7 @@ describe("a shared service", () => {
     expect(billing.calls).toHaveLength(2);
   });
 
-  it("never keeps a failure", async () => {
+  it("never caches a failure", async () => {
     let answer: (call: Call) => unknown = () => Promise.reject(new Error("down"));
     const billing = serviceOf((call) => answer(call), true);
     const app = open(billing);
@@ -124,7 +124,7 @@ describe("a shared service", () => {
     expect(await titlesFor(app)).toEqual(ALL);
   });
 
-  it("gives old answers while it fails, as long as `staleIfError` says", async () => {
+  it("is replaced by expired records while it fails, for `staleIfError`", async () => {
     let isDown = false;
     const answer = ({ ids }: Call): unknown => (isDown ? Promise.reject(new Error("down")) : titled(ids));
     const app = open(serviceOf(answer, { ttl: 20, staleIfError: 60_000 }));
@@ -138,7 +138,7 @@ describe("a shared service", () => {
     expect(await titlesFor(strict)).toEqual([null, null, null]);
   });
 
-  it("gives old answers to waiting callers, too, and is not called twice for them", async () => {
+  it("is replaced by expired records for waiting callers too, without a second call", async () => {
     let isDown = false;
     const billing = serviceOf(({ ids }) => (isDown ? never : titled(ids)), { ttl: 20, staleIfError: 60_000 });
     const twice = createPlugin({
@@ -164,7 +164,7 @@ describe("a shared service", () => {
     expect(billing.calls).toHaveLength(2);
   });
 
-  it("goes on answering the others when the caller who asked first leaves", async () => {
+  it("still serves the others when the first caller disconnects", async () => {
     let release: (() => void) | undefined;
     const billing = serviceOf(({ ids }) => new Promise((resolve) => (release = () => resolve(titled(ids)))), true);
     const app = open(billing);
@@ -179,24 +179,24 @@ describe("a shared service", () => {
     expect(billing.calls).toHaveLength(1);
   });
 
-  it("that never answers costs each request one deadline, and then the breaker spares them", async () => {
+  it("that never responds costs each request one deadline, until the breaker opens", async () => {
     const billing = serviceOf(() => never, true);
     const app = open(billing, { remoteJoins: { timeout: 50, breaker: { failures: 1 } } });
     const headerOf = async () => (await app.as(null).request("GET", PATH)).headers.get("x-remote-errors");
     expect(await headerOf()).toBe("subscription;timeout");
-    // Requests that join a call which is about to be given up are told what became of it.
+    // Requests that join a call shortly before its deadline get its result.
     await expect.poll(headerOf).toBe("subscription;unavailable");
     expect(billing.calls).toHaveLength(1);
   });
 
-  it("with options that make no sense is an error in the log", async () => {
+  it("with invalid options is an error in the log", async () => {
     const { lines, logger } = keepingLog();
     const app = open(answering({}, { ttl: 0 }), { logger });
     expect(await titlesFor(app)).toEqual([null, null, null]);
     expect(JSON.stringify(lines)).toContain("`shared` takes whole numbers");
   });
 
-  it("gives everybody copies of their own", async () => {
+  it("gives every caller their own copies", async () => {
     const billing = answering({ extra: { list: [1] }, endsAt: "2026-01-01T00:00:00.000Z" }, true);
     const app = open(billing);
     const one = async () => (await app.api.asSystem().customer.get("c1", { include: ["subscription"] })).subscription;

@@ -47,7 +47,7 @@ export interface Call {
   readonly options: RemoteFetchOptions;
 }
 
-/** A service in the process, and what it was asked. */
+/** An in-process service that records its calls. */
 export interface TestService extends RemoteService {
   readonly calls: Call[];
 }
@@ -65,7 +65,7 @@ export function serviceOf(answer: (call: Call) => unknown, shared?: RemoteServic
   };
 }
 
-/** Records for ids, as a service has them. */
+/** Records for ids, in the service's format. */
 export function titled(ids: readonly string[], more: Row = {}): Row[] {
   return ids.map((id) => ({ id, title: `title of ${id}`, ...more }));
 }
@@ -91,7 +91,7 @@ export interface LogLine {
   readonly meta: Row;
 }
 
-/** A logger that keeps what it is told. */
+/** A logger that stores its lines. */
 export function keepingLog(): { readonly lines: LogLine[]; readonly logger: Logger } {
   const lines: LogLine[] = [];
   const at =
@@ -103,7 +103,7 @@ export function keepingLog(): { readonly lines: LogLine[]; readonly logger: Logg
 
 type Config = Partial<Omit<KeelsonConfig, "getUser" | "entities" | "services">>;
 
-/** An app whose customers' subscriptions are in the service `billing`. */
+/** An app whose customers have subscriptions in the service `billing`. */
 export function shop(
   billing: RemoteService,
   { count = 3, ...config }: Config & { readonly count?: number } = {},

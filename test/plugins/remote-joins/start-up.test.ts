@@ -23,7 +23,7 @@ async function problemsOf(entities: Parameters<typeof keelson>[0]["entities"]): 
 }
 
 describe("an app with remote relations", () => {
-  it("takes services that are registered after it was made", async () => {
+  it("accepts services that are registered after it was created", async () => {
     const api = keelson({ ...base, entities: [customer] });
     api.registerService("billing", () => answering());
     const found = await api.asSystem().customer.get("c1", { include: ["subscription"] });
@@ -31,7 +31,7 @@ describe("an app with remote relations", () => {
     await api.close();
   });
 
-  it("does not make services before they are needed", async () => {
+  it("does not create services before they are needed", async () => {
     let made = 0;
     const billing = () => {
       made += 1;
@@ -52,7 +52,7 @@ describe("an app with remote relations", () => {
     ]);
   });
 
-  it("does not start with remote relations that cannot be followed by id, or lead nowhere", async () => {
+  it("does not start with remote relations without a usable key or target", async () => {
     const child = entity("child", { parent: belongsTo(() => parent) });
     const parent = entity("parent", { children: hasMany(() => child).remote() });
     expect(await problemsOf([parent, child])).toEqual([
@@ -83,13 +83,13 @@ describe("an app with remote relations", () => {
     }
   });
 
-  it("refuses options that make no sense, before it starts", () => {
+  it("refuses invalid options before it starts", () => {
     const boot = () => keelson({ ...base, entities: [customer], remoteJoins: { batchSize: 0, timeout: 0 } });
     expect(boot).toThrow(/`batchSize` must be a whole number/);
     expect(boot).toThrow(/`timeout` must be a whole number/);
   });
 
-  it("closes while a service never answers", async () => {
+  it("closes while a service never responds", async () => {
     const billing = serviceOf(() => new Promise<never>(() => {}));
     const services = { billing: () => billing };
     const api = keelson({ ...base, entities: [customer], services, remoteJoins: { timeout: 50 } });

@@ -45,7 +45,7 @@ const DATABASES: readonly (readonly [string, () => Promise<{ readonly driver: Dr
 ];
 
 describe.each(DATABASES)("a remote relation without a service, on %s", { timeout: 60_000 }, (_name, openDatabase) => {
-  it("is read with the app's own driver, in batches, through the target's rules and masks", async () => {
+  it("is read with the app's own driver, in batches, with the target's rules and masks", async () => {
     const { driver, drop } = await openDatabase();
     cleaning.push(drop);
     const app = createTestApp({
@@ -61,7 +61,7 @@ describe.each(DATABASES)("a remote relation without a service, on %s", { timeout
     for (const id of ["a1", "a2", "a5"]) await system.article.create({ ...given, id, title: id });
     await system.article.create({ ...given, id: "a3", title: "a3", state: "hidden" });
     await system.article.create({ ...given, id: "a4", title: "a4", deletedAt: new Date() });
-    // There is no foreign key in the database: what a remote relation leads to need not be there.
+    // The database has no foreign key for a remote relation: its target may be missing.
     for (const n of [1, 2, 3, 4, 5, 6]) await system.mention.create({ id: `m${n}`, articleId: `a${n}` });
 
     const read = async (user: User | null): Promise<(readonly [unknown, unknown] | null)[]> => {

@@ -5,7 +5,7 @@ import { deferred } from "../../support/deferred.ts";
 import { customer, keepingLog, serviceOf, titled } from "./shop.ts";
 
 describe("a write that includes remote records", () => {
-  it("is committed before their service is asked, so that it holds no lock", async () => {
+  it("is committed before their service is called, so that it holds no lock", async () => {
     const { file, remove } = await freshSqliteFile();
     const asked = deferred<void>();
     const answer = deferred<void>();
@@ -29,7 +29,7 @@ describe("a write that includes remote records", () => {
       });
       const created = api.fetch(request);
       await asked.promise;
-      // SQLite has one writer: in a transaction that is still open, the first one would be it.
+      // SQLite has one writer: a transaction that is still open would block this write.
       await api.asSystem().customer.create({ name: "Bob" });
       expect(await api.asSystem().customer.count({ name: "Ann" })).toBe(1);
       answer.resolve();

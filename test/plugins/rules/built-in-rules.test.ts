@@ -113,7 +113,7 @@ describe("built-in rules", () => {
         expect(seen).toEqual(expected);
       });
 
-  it("are frozen objects known by their names", () => {
+  it("are frozen objects with a name", () => {
     for (const rule of [everyone, authenticated, owner, admin, ownerOrAdmin]) expect(Object.isFrozen(rule)).toBe(true);
     expect([everyone, authenticated, owner, admin, ownerOrAdmin].map(({ name }) => name)).toEqual([
       "everyone",
@@ -124,7 +124,7 @@ describe("built-in rules", () => {
     ]);
   });
 
-  it("turn anonymous callers away without a statement, for existing and missing ids alike", async () => {
+  it("refuse anonymous callers without a statement, for existing and missing ids alike", async () => {
     for (const rule of ["authenticated", "owner", "admin", "ownerOrAdmin"]) {
       const { outcome, driver } = await boot([notesWith(rule)]);
       for (const id of ["a1", "missing"])
@@ -143,19 +143,19 @@ describe("built-in rules", () => {
     expect(driver.statements).toEqual(["find note"]);
   });
 
-  it("are not asked for a caller with an invalid id", async () => {
+  it("are not evaluated for a caller with an invalid id", async () => {
     const { outcome } = await boot([notesWith("owner")]);
     for (const id of [null, undefined, "", 7, ["ann"], { not: "x" }, Number.NaN, "a\u0000b"])
       expect(await outcome({ id } as never, { kind: "read", entity: "note", id: "n1" })).toBe("401");
   });
 
-  it("let a record be its own owner", async () => {
+  it("allow a record to be its own owner", async () => {
     const { outcome } = await boot([account]);
     expect(await outcome({ id: "ann" }, { kind: "list", entity: "account" })).toBe("ann");
     expect(await outcome({ id: "ann" }, { kind: "read", entity: "account", id: "bob" })).toBe("403");
   });
 
-  it("let no caller become the owner of a record that owns itself", async () => {
+  it("do not allow a caller to become the owner of a record that owns itself", async () => {
     const self = entity("self", { name: string })
       .ownedBy("id")
       .rules({ create: ["owner"] })
@@ -186,7 +186,7 @@ describe("built-in rules", () => {
     await expect(scope.operation({ kind: "list", entity: "half" })).resolves.toMatchObject({ records: [] });
   });
 
-  it("name the rules that were asked", async () => {
+  it("list the rules that were evaluated", async () => {
     const { kernel } = await boot([notesWith("admin")]);
     const reading = kernel.as({ id: "ann" }).operation({ kind: "list", entity: "note" });
     await expect(reading).rejects.toMatchObject({ details: { entity: "note", access: "read", rules: ["admin"] } });

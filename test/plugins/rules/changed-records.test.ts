@@ -67,7 +67,7 @@ describe.each(ALL_DATABASES)("a rule about a changed record, on %s", (_, open) =
   const patch = async (path: string, body: unknown): Promise<number> =>
     (await app.as(eve).request("PATCH", `/api/${path}`, body)).status;
 
-  it.each(["member", "seat"] as const)("is not met by the change itself (%s)", async (name) => {
+  it.each(["member", "seat"] as const)("is not satisfied by the change itself (%s)", async (name) => {
     expect(await patch(`${name}s/eve`, { orgId: "o2" })).toBe(403);
     expect(await app.api.asSystem()[name].get("eve")).toMatchObject({ orgId: "o1" });
     expect(await patch(`${name}s/eve`, { role: "owner", orgId: "o1", userId: "eve" })).toBe(200);
@@ -78,7 +78,7 @@ describe.each(ALL_DATABASES)("a rule about a changed record, on %s", (_, open) =
     for (const slug of ["taken", "free"]) expect(await patch(`${name}s/eve`, { orgId: "o2", slug })).toBe(403);
   });
 
-  it("holds for actions on a record that is in the other state already", async () => {
+  it("applies to actions on a record that is already in the other state", async () => {
     for (const [path, shown] of [
       ["toggle-flag", { flag: false }],
       ["toggle-flag", { flag: true }],

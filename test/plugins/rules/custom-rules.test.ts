@@ -34,7 +34,7 @@ const seed = {
 };
 
 let count = 0;
-/** A rule with a name of its own, so that no test meets another's. */
+/** A rule with a unique name, so that tests do not share rules. */
 const rule = (fn: Parameters<typeof defineRule>[1], options?: Parameters<typeof defineRule>[2]): Rule =>
   defineRule(`rule ${++count}`, fn, options);
 
@@ -63,7 +63,7 @@ const create = (data: Record<string, unknown>) =>
   ({ kind: "create", data: { open: false, level: 0, teamId: null, ...data } }) as const;
 
 describe("a custom rule", () => {
-  it("passes on strict true, at once or as a promise", async () => {
+  it("passes on strict true, synchronously or as a promise", async () => {
     for (const answer of [true, Promise.resolve(true)]) {
       const { ask } = await boot(rule(() => answer));
       expect(await ask(list)).toBe("first second third");
@@ -72,7 +72,7 @@ describe("a custom rule", () => {
     }
   });
 
-  it("denies on everything else, and says so in the log", async () => {
+  it("denies on everything else, with a warning in the log", async () => {
     const answers: unknown[] = [
       "true",
       1,
@@ -93,7 +93,7 @@ describe("a custom rule", () => {
     }
   });
 
-  it("denies on false and null without a word", async () => {
+  it("denies on false and null without a log line", async () => {
     for (const answer of [false, null, Promise.resolve(false)]) {
       const { ask, kernel } = await boot(rule(() => answer));
       expect(await ask(list)).toBe(403);
@@ -101,7 +101,7 @@ describe("a custom rule", () => {
     }
   });
 
-  it("that throws or rejects denies, and the log of production names it but no value", async () => {
+  it("that throws or rejects denies; the production log names it without values", async () => {
     const failing = [
       rule(() => {
         throw new TypeError("value 47114711");
@@ -135,7 +135,7 @@ describe("a custom rule", () => {
     await kernel.close();
   });
 
-  it("sees the caller, the operation, the entity, services and the driver", async () => {
+  it("receives the caller, the operation, the entity, services and the driver", async () => {
     const seen: unknown[] = [];
     const { ask, kernel } = await boot(
       rule(({ user, isAdmin, operation, entity: { name } = { name: "" }, resolve, driver, request }) => {
@@ -154,7 +154,7 @@ describe("a custom rule", () => {
   });
 });
 
-describe("a rule that answers with a where", () => {
+describe("a rule that returns a where", () => {
   const ofTeam = (): Rule => rule(({ user }) => (user ? { teamId: user.teamId } : false));
 
   it("narrows every operation to the records that match", async () => {
@@ -178,7 +178,7 @@ describe("a rule that answers with a where", () => {
     expect(await ask(create({ title: "new", teamId: "t1" }))).toBe(403);
   });
 
-  it("holds for what is created, and for what an update leaves behind", async () => {
+  it("applies to new records, and to the result of an update", async () => {
     const { ask } = await boot(ofTeam());
     expect(await ask(create({ title: "mine", teamId: "t1" }))).toBe("mine");
     expect(await ask(create({ title: "theirs", teamId: "t2" }))).toBe(403);
@@ -198,7 +198,7 @@ describe("a rule that answers with a where", () => {
   });
 });
 
-describe("a rule that looks at the record", () => {
+describe("a rule that reads the record", () => {
   const open = (): Rule => rule(({ record }) => record?.open === true);
 
   it("decides on the record of a read, an update and a delete", async () => {
@@ -219,7 +219,7 @@ describe("a rule that looks at the record", () => {
     expect(await ask(create({ title: "x", open: false }))).toBe(403);
   });
 
-  it("denies lists, and the answer and the log say why", async () => {
+  it("denies lists, with the reason in the response and the log", async () => {
     const looking = [
       open(),
       rule(({ record }) => record === null),
@@ -238,7 +238,7 @@ describe("a rule that looks at the record", () => {
     }
   });
 
-  it("is not blamed when another rule allows the list", async () => {
+  it("is not reported when another rule allows the list", async () => {
     const { kernel } = await boot(
       open(),
       rule(() => ({ level: 1 })),
@@ -247,13 +247,13 @@ describe("a rule that looks at the record", () => {
     expect([decision.allowed, decision.reason, decision.predicate]).toEqual([true, undefined, { level: 1 }]);
   });
 
-  it("lists by the where it returns, although it looked", async () => {
+  it("uses the where it returns for lists, even if it read the record", async () => {
     const { ask } = await boot(rule(({ record }) => (record === null ? { open: true } : record.open === true)));
     expect(await ask(list)).toBe("first");
     expect(await ask(read("d2"))).toBe(403);
   });
 
-  it("is decided by options.where wherever there are stored records, without loading one", async () => {
+  it("is decided by options.where for stored records, without loading one", async () => {
     const fn = vi.fn(({ record }: { readonly record: { readonly open?: unknown } | null }) => record?.open === true);
     const { ask } = await boot(rule(fn, { where: (): Where => ({ open: true }) }));
     expect(await ask(list)).toBe("first");
@@ -263,14 +263,14 @@ describe("a rule that looks at the record", () => {
     expect(fn).not.toHaveBeenCalled();
   });
 
-  it("may turn anonymous callers away before it looks, without a statement", async () => {
+  it("may refuse anonymous callers before it reads the record, without a statement", async () => {
     const { ask, driver } = await boot(rule((context) => context.user !== null && context.record?.open === true));
     expect(await ask(read("d1"))).toBe("first");
     expect(await ask(read("d1"), null)).toBe(401);
     expect(driver.statements).toEqual([]);
   });
 
-  it("is asked without the record first, on every operation", async () => {
+  it("is called without the record first, on every operation", async () => {
     const fn = vi.fn(({ record }: { readonly record: unknown }) => record !== null);
     const { ask } = await boot(rule(fn));
     await ask(read("d1"));
@@ -279,7 +279,7 @@ describe("a rule that looks at the record", () => {
     expect(fn).toHaveBeenCalledTimes(4);
   });
 
-  it("answers a caller alike whatever others asked before", async () => {
+  it("decides the same whatever was requested before", async () => {
     const { ask, driver } = await boot(
       rule((context) => context.user?.role === "editor" && context.record?.open === true),
     );
@@ -291,7 +291,7 @@ describe("a rule that looks at the record", () => {
     expect(driver.statements).toEqual([]);
   });
 
-  it("cannot hide that it looked by catching", async () => {
+  it("cannot hide that it read the record by catching the error", async () => {
     const { ask } = await boot(
       rule((context) => {
         try {
@@ -304,7 +304,7 @@ describe("a rule that looks at the record", () => {
     expect(await ask(read("d2"))).toBe(403);
   });
 
-  it("may answer with a where, through relations too, stored or not", async () => {
+  it("may return a where, through relations too, for stored and new records", async () => {
     const wheres: [Where, string[]][] = [
       [{ team: { name: "Two" } }, ["d2"]],
       [{ team: null }, ["d3"]],
@@ -325,7 +325,7 @@ describe("a rule that looks at the record", () => {
     }
   });
 
-  it("may answer with a where on records that point to it", async () => {
+  it("may return a where on records that refer to it", async () => {
     const wheres: [Where, string, "passes" | "denies"][] = [
       [{ docs: { level: 1 } }, "t1", "denies"],
       [{ docs: null }, "none", "passes"],
@@ -352,7 +352,7 @@ describe("a rule that looks at the record", () => {
     }
   });
 
-  it("passes beside a where when either does", async () => {
+  it("passes next to a where when either does", async () => {
     const { ask } = await boot(
       open(),
       rule(() => ({ level: 3 })),
@@ -377,7 +377,7 @@ describe("all()", () => {
     expect(await ask(create({ title: "x", level: 3, open: false }))).toBe("x");
   });
 
-  it("nests, and may be written as text", async () => {
+  it("can be nested, and may be written as text", async () => {
     const high = rule(() => ({ level: { gt: 1 } }));
     const low = rule(() => ({ level: { lt: 3 } }));
     expect(all("authenticated", all(high, low)).name).toBe(`all(authenticated,all(${high.name},${low.name}))`);

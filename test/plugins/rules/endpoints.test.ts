@@ -70,7 +70,7 @@ async function statuses(user: User | null): Promise<{ open: string[]; lines: rea
 }
 
 describe("rules of endpoints", () => {
-  it("let in callers that they allow without a record", async () => {
+  it("admit callers that they allow without a record", async () => {
     expect((await statuses(null)).open).toEqual(["everyone"]);
     expect((await statuses({ id: "ann" })).open).toEqual(["everyone", "authenticated", "slow"]);
     expect((await statuses({ id: "ann", trusted: true })).open).toEqual([
@@ -89,12 +89,12 @@ describe("rules of endpoints", () => {
     ]);
   });
 
-  it("deny when they look at the record, which may be why they pass", async () => {
+  it("deny when they read the record, because their result may depend on it", async () => {
     const { lines } = await statuses({ id: "ann" });
     expect(lines.join("\n")).toContain('Rule "endpoint: looks" looks at `record`, which is null on endpoints');
   });
 
-  it("mean the rules of their own entity, also where two routes share a list of names", async () => {
+  it("mean the rules of their own entity, also if two routes share a list of names", async () => {
     const gate = (passes: boolean) => defineRule("endpoint: gate", () => passes);
     const open = entity("openThing", { name: string }).rules({ read: [gate(true)] });
     const shut = entity("shutThing", { name: string }).rules({ read: [gate(false)] });

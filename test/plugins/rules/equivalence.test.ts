@@ -18,7 +18,7 @@ interface NoteRow {
   readonly authorId: string | null;
 }
 
-// What each rule means, said twice: to the framework, and to the test.
+// What each rule means, written twice: as a Keelson rule, and as a plain function.
 const level = (user: User | null): number => Number(user?.level ?? -1);
 const meanings: Record<string, (user: User | null, note: NoteRow) => boolean> = {
   everyone: () => true,
@@ -73,7 +73,7 @@ function passes(rule: string, user: User | null, note: NoteRow): boolean {
 }
 
 describe("the rules of an entity", () => {
-  it("list, count and hand out exactly the records they pass for", async () => {
+  it("list, count and return exactly the records they pass for", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(ruleArbitrary, { maxLength: 4 }),

@@ -51,21 +51,21 @@ const annRecord = {
 const noteRecord = { id: "n1", text: "hello", draft: "hel", audit: { by: "x" }, authorId: "ann", parentId: null };
 
 let count = 0;
-/** A rule with a name of its own, so that no test meets another's. */
+/** A rule with a unique name, so that tests do not share rules. */
 const rule = (fn: Parameters<typeof defineRule>[1], options?: Parameters<typeof defineRule>[2]): Rule =>
   defineRule(`readable fields: ${++count}`, fn, options);
 
 afterEach(() => setLogger(consoleLogger));
 
 describe("filterReadableFields", () => {
-  it("leaves out what is hidden, for everybody", () => {
+  it("omits hidden fields for every caller", () => {
     for (const user of [null, ann, root])
       expect(Object.keys(filterReadableFields(annRecord, account, { user }))).not.toEqual(
         expect.arrayContaining([expect.stringMatching(/^(ssnBidx|apiToken|secret)$/)]),
       );
   });
 
-  it("leaves out fields whose rules fail; any rule of a list passes", () => {
+  it("omits fields whose rules fail; any rule of a list suffices", () => {
     expect(filterReadableFields(annRecord, account, { user: null })).toEqual({ id: "ann", name: "Ann" });
     expect(filterReadableFields(annRecord, account, { user: bob })).toEqual({ id: "ann", name: "Ann" });
     expect(filterReadableFields(annRecord, account, { user: ann })).toEqual({
@@ -91,7 +91,7 @@ describe("filterReadableFields", () => {
     expect(filterReadableFields(null, note, { user: bob })).toBeNull();
   });
 
-  it("leaves out names the entity does not have", () => {
+  it("omits names that the entity does not have", () => {
     const data = JSON.parse('{ "id": "n1", "sum": 3, "constructor": 1, "__proto__": { "x": 1 }, "authorId": "ann" }');
     expect(filterReadableFields(data, note, { user: root })).toEqual({ id: "n1", authorId: "ann" });
   });
@@ -116,7 +116,7 @@ describe("filterReadableFields", () => {
     expect(filterReadableFields({ id: "n1", author: "ann" }, note, { user: bob })).toEqual({ id: "n1" });
   });
 
-  it("filters a tagged record as what it is, wherever it is", () => {
+  it("filters a tagged record by its own entity, wherever it is", () => {
     const tagged = tagRecord(account.build(), { ...annRecord });
     expect(filterReadableFields({ id: "n1", parent: tagged }, note, { user: null })).toMatchObject({
       parent: { id: "ann", name: "Ann" },
@@ -133,7 +133,7 @@ describe("filterReadableFields", () => {
     expect(() => filterReadableFields({ notes: list }, account, { user: null })).toThrow(InternalError);
   });
 
-  it("answers with new objects and changes nothing", () => {
+  it("returns new objects and changes nothing", () => {
     const data = Object.freeze({ ...noteRecord, author: Object.freeze({ ...annRecord }) });
     const result = filterReadableFields(data, note, { user: root });
     expect(result).not.toBe(data);
@@ -141,7 +141,7 @@ describe("filterReadableFields", () => {
     expect(data.author).toHaveProperty("secret");
   });
 
-  it("does not show a field when the record alone cannot tell", () => {
+  it("omits a field if the record alone does not decide", () => {
     const { authorId: _, ...partial } = noteRecord;
     for (const authorId of [undefined, null, ["ann"], { id: "ann" }])
       expect(filterReadableFields({ ...partial, authorId }, note, { user: ann })).not.toHaveProperty("draft");
@@ -159,7 +159,7 @@ describe("filterReadableFields", () => {
     }
   });
 
-  it("asks custom rules with the record, at once", () => {
+  it("calls custom rules with the record, synchronously", () => {
     const level = rule(({ record, user, operation }) => operation === "read" && user !== null && record?.level === 3);
     const condition = rule(() => ({ level: { gte: 3 } }));
     const listed = rule(() => false, { where: ({ user }) => (user === null ? false : { level: { in: [2, 3] } }) });
@@ -175,7 +175,7 @@ describe("filterReadableFields", () => {
     expect(filterReadableFields({ id: "d1", level: 3, body: "x" }, both, { user: null })).not.toHaveProperty("body");
   });
 
-  it("does not show a field whose rule waits, throws, changes the record, or needs an app", () => {
+  it("omits a field whose rule is async, throws, changes the record, or needs an app", () => {
     const log = recordingLogger();
     setLogger(log);
     const tests: Record<string, Rule> = {
@@ -205,7 +205,7 @@ describe("filterReadableFields", () => {
     expect(log.lines.join()).not.toContain("47114711");
   });
 
-  it("knows rules the entity was given itself, and those defined by name", () => {
+  it("uses rules given to the entity itself, and those defined by name", () => {
     const own = defineRule("readable fields: twice", () => true);
     defineRule("readable fields: twice", () => false);
     defineRule("readable fields: named", () => true);
@@ -213,7 +213,7 @@ describe("filterReadableFields", () => {
     expect(filterReadableFields({ a: "a", b: "b" }, doc, { user: null })).toEqual({ a: "a", b: "b" });
   });
 
-  it("hides a field with an empty list or an unknown rule, and logs that", () => {
+  it("omits a field with an empty list or an unknown rule, and logs that", () => {
     const log = recordingLogger();
     setLogger(log);
     const doc = entity("doc", { a: string.readable(), b: string.readable("readable fields: ghost") });
@@ -231,14 +231,14 @@ describe("filterReadableFields", () => {
     expect("ssn" in filterReadableFields(annRecord, account, { user: null, isAdmin: true })).toBe(false);
   });
 
-  it("refuses an identity that is broken", () => {
+  it("refuses an invalid identity", () => {
     for (const id of [undefined, "", 7])
       expect(() => filterReadableFields(annRecord, account, { user: { id, role: "admin" } as never })).toThrow(
         AuthenticationError,
       );
   });
 
-  it("filters records that code has put into a JSON column, at any depth, and copies nothing else", () => {
+  it("filters records that code has put into a JSON column, at any depth", () => {
     const tagged = (): Record<string, unknown> => tagRecord(account.build(), { ...annRecord });
     const filter = (audit: unknown) => filterReadableFields({ ...noteRecord, audit }, note, { user: root }).audit;
     const seen = { id: "ann", name: "Ann", email: "ann@example.org", ssn: "123" };
@@ -257,7 +257,7 @@ describe("filterReadableFields", () => {
     expect(() => filter(circle)).toThrow(InternalError);
   });
 
-  describe("with two arguments", () => {
+  describe("filterReadableFields with two arguments", () => {
     const stored = async (): Promise<Record<string, unknown>> => {
       const driver = memoryDriver({ account: [{ ...annRecord }], note: [noteRecord] });
       const kernel = createFakeKernel().withEntities(account, note).withDriver(driver);
@@ -266,7 +266,7 @@ describe("filterReadableFields", () => {
       return records[0] as Record<string, unknown>;
     };
 
-    it("works on records the framework tagged, and on copies of them", async () => {
+    it("works on tagged records, and on copies of them", async () => {
       const record = await stored();
       for (const data of [record, { ...record }]) {
         expect(Object.keys(filterReadableFields(data, bob))).toEqual(["id", "name"]);
@@ -276,7 +276,7 @@ describe("filterReadableFields", () => {
       expect(filterReadableFields([], ann)).toEqual([]);
     });
 
-    it("leaves the tag on what it returns, so that answers are masked as ever", async () => {
+    it("keeps the tag on its result, so that responses are masked as usual", async () => {
       const result = filterReadableFields(await stored(), root);
       expect((entityOfRecord(result) as AnyEntity).name).toBe("account");
       expect(Object.keys(filterReadableFields(result, null))).toEqual(["id", "name"]);
@@ -294,7 +294,7 @@ describe("filterReadableFields", () => {
     });
   });
 
-  it("refuses what is no record, and an entity that is not valid", () => {
+  it("refuses data that is not a record, and an invalid entity", () => {
     for (const data of ["text", 3, Promise.resolve(noteRecord)])
       expect(() => filterReadableFields(data, note, { user: ann })).toThrow(
         /takes a record, an array of records or null/,

@@ -29,7 +29,7 @@ const root: User = { id: "root", role: "admin" };
 const body = { text: "hello", pinned: "yes" };
 
 describe("filterWritableFields", () => {
-  it("drops what no caller writes: what the framework keeps, readonly fields, blind indexes, unknown names", () => {
+  it("drops managed and readonly fields, blind indexes and unknown names", () => {
     const data = {
       id: "x",
       createdAt: new Date(),
@@ -56,7 +56,7 @@ describe("filterWritableFields", () => {
     expect(filterWritableFields(data, note, { user: ann })).toEqual({ text: "x", tagsIds: ["t1"] });
   });
 
-  it("decides rules that look at the record on the stored one, never on what was sent", () => {
+  it("decides rules that read the record on the stored one, never on the input", () => {
     const data = { ...body, authorId: "bob" };
     expect(filterWritableFields(data, note, { user: bob })).toEqual({ text: "hello" });
     const existing = { id: "n1", text: "old", pinned: null, authorId: "ann" };
@@ -66,7 +66,7 @@ describe("filterWritableFields", () => {
     expect(filterWritableFields(body, note, { user: ann, existing: { id: "n1" } })).toEqual({ text: "hello" });
   });
 
-  it("decides for create when it is told so: the caller who creates a record owns it", () => {
+  it("decides for create if requested: the creator of a record owns it", () => {
     expect(filterWritableFields(body, note, { user: ann, operation: "create" })).toEqual(body);
     expect(filterWritableFields(body, note, { user: null, operation: "create" })).toEqual({ text: "hello" });
     const mine = defineRule("writable fields: mine", ({ record, user }) => record?.authorId === user?.id);
@@ -78,7 +78,7 @@ describe("filterWritableFields", () => {
     expect(filterWritableFields({ a: "a" }, doc, { user: null, operation: "create" })).toEqual({});
   });
 
-  it("decides on values that will be stored: one the caller may not write vouches for nothing", () => {
+  it("decides on values that will be stored, and ignores unwritable ones", () => {
     const trusted = defineRule("writable fields: trusted", ({ record }) => record?.kind === "trusted");
     const high = defineRule("writable fields: high", ({ record }) => Number(record?.level) > 5);
     const doc = entity("doc", {
@@ -93,7 +93,7 @@ describe("filterWritableFields", () => {
     expect(filterWritableFields({ ...data, level: 1 }, doc, { user: ann, operation: "create" })).toEqual({ level: 1 });
   });
 
-  it("keeps the owner's key from everybody but administrators, unless it is one's own on create", () => {
+  it("keeps the owner's key for administrators only, or the caller's own on create", () => {
     const data = { text: "x", authorId: "bob" };
     expect(filterWritableFields(data, note, { user: bob })).toEqual({ text: "x" });
     expect(filterWritableFields(data, note, { user: root })).toEqual(data);
@@ -102,7 +102,7 @@ describe("filterWritableFields", () => {
     expect(filterWritableFields(data, note, { user: null, operation: "create" })).toEqual({ text: "x" });
   });
 
-  it("takes arrays and null, ignores undefined, and changes nothing", () => {
+  it("accepts arrays and null, ignores undefined, and changes nothing", () => {
     const data = Object.freeze({ text: "x", pinned: undefined, id: "n1" });
     const result = filterWritableFields([data, null], note, { user: ann });
     expect(result).toEqual([{ text: "x" }, null]);
@@ -111,7 +111,7 @@ describe("filterWritableFields", () => {
     expect(() => filterWritableFields([body], note, { user: ann, existing: { id: "n1" } })).toThrow(ConfigurationError);
   });
 
-  it("takes two arguments for records the framework tagged, and refuses other data", () => {
+  it("accepts two arguments for tagged records, and refuses other data", () => {
     const record = tagRecord(account.build(), { id: "ann", name: "Ann", nick: "a", role: "user", password: "$hash$" });
     expect(filterWritableFields(record, ann)).toEqual({ name: "Ann" });
     expect(filterWritableFields(record, root)).toEqual({ name: "Ann", nick: "a", role: "user" });

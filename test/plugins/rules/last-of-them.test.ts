@@ -3,7 +3,7 @@ import { all, belongsTo, bool, bulkDeleteAction, defineRule, entity, hasMany, st
 import { createTestApp } from "../../../src/testing/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
-// Rules that ask for other records of the same entity, decided for two requests at once: each would find the other's record.
+// Rules that read other records of the same entity, decided for two parallel requests: each would find the other's record.
 
 const me = (user: { id: string } | null): string => String(user?.id);
 const own = defineRule("lotOwn", ({ user }) => ({ userId: me(user) }));
@@ -43,7 +43,7 @@ describe.each(ALL_DATABASES)("a rule about the others of a group on %s", (_name,
     ["deletes", (id) => as("x").request("DELETE", `/api/members/${id}`)],
     ["changes", (id) => as(id).request("PATCH", `/api/members/${id}`, { role: "user" })],
     ["bulk deletions", (id) => as("x").request("POST", "/api/members/bulk-delete", { ids: [id] })],
-  ])("leaves one administrator where %s come at once", async (_what, run) => {
+  ])("leaves one administrator after %s in parallel", async (_what, run) => {
     for (let round = 0; round < ROUNDS; round++) {
       for (const id of ["a", "b"])
         await app.api.asSystem().member.create({ id, userId: id, role: "admin", groupId: "g" });
@@ -56,7 +56,7 @@ describe.each(ALL_DATABASES)("a rule about the others of a group on %s", (_name,
     }
   });
 
-  it("lets one record be the first where creates come at once", async () => {
+  it("allows one record to be the first of parallel creates", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const create = (userId: string) =>
         as("x").request("POST", "/api/members", { userId, role: "user", groupId: "g" });
@@ -67,7 +67,7 @@ describe.each(ALL_DATABASES)("a rule about the others of a group on %s", (_name,
   });
 });
 
-// The same where the way to the others is longer, where it has no length, and where a record comes to them.
+// The same with a longer path to the others, with an empty path, and with a record that joins them.
 
 const orgOthers = defineRule(
   "lotOrgOthers",
@@ -119,7 +119,7 @@ describe.each(ALL_DATABASES)("a rule about others further away on %s", (_name, o
     ["deletes", (id) => ask("DELETE", `/api/staff/${id}`)],
     ["changes", (id) => ask("PATCH", `/api/staff/${id}`, { role: "user" })],
     ["bulk deletions", (id) => ask("POST", "/api/staff/bulk-delete", { ids: [id] })],
-  ])("leaves one administrator of two teams where %s come at once", async (_what, run) => {
+  ])("leaves one administrator of two teams after %s in parallel", async (_what, run) => {
     for (let round = 0; round < ROUNDS; round++) {
       await app.api.asSystem().staff.create({ id: "a", role: "admin", teamId: "t1" });
       await app.api.asSystem().staff.create({ id: "b", role: "admin", teamId: "t2" });
@@ -129,7 +129,7 @@ describe.each(ALL_DATABASES)("a rule about others further away on %s", (_name, o
     }
   });
 
-  it("lets one record be the first of two teams where creates come at once", async () => {
+  it("allows one record to be the first of two teams in parallel creates", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const created = ["t1", "t2"].map((teamId) => ask("POST", "/api/staff", { role: "user", teamId }));
       expect((await Promise.all(created)).map(({ status }) => status).sort()).toEqual([201, 403]);
@@ -137,7 +137,7 @@ describe.each(ALL_DATABASES)("a rule about others further away on %s", (_name, o
     }
   });
 
-  it("leaves one of two records that rely on each other", async () => {
+  it("leaves one of two records that depend on each other", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const guards = app.api.asSystem().guard;
       await guards.create({ id: "a", active: true });
@@ -150,7 +150,7 @@ describe.each(ALL_DATABASES)("a rule about others further away on %s", (_name, o
     }
   });
 
-  it("lets one record move to where there must be no other", async () => {
+  it("allows one record to move to a group that must be empty", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       await app.api.asSystem().guest.create({ id: "a", name: "A", roomId: "r1" });
       await app.api.asSystem().guest.create({ id: "b", name: "B", roomId: "r2" });

@@ -69,7 +69,7 @@ const letter = entity("letter", {
 const entities = [org, membership, either, both, folder, team, teamed, lonely, letter];
 const encryption = { key: "5".repeat(64) };
 
-/** A driver that has not said that its creates take conditions. */
+/** A driver that does not support conditions on creates. */
 const undeclared = (driver: Driver): Driver =>
   withMiddleware(driver, (statement, next) => next(statement), { capabilities: { conditionalInserts: false } });
 const databases: readonly (readonly [string, () => Promise<Pick<SqlDatabase, "driver" | "drop">>])[] = [
@@ -90,7 +90,7 @@ describe.each(databases)("a rule about a new record, on %s", (_, open) => {
     app = createTestApp({ entities, driver: database.driver, encryption });
     await app.api.ready;
   });
-  /** ann owns o1, and nobody owns o2. */
+  /** ann owns o1, and o2 has no owner. */
   beforeEach(async () => {
     const { driver } = app.api;
     for (const name of ["letter", "folder", "both", "either", "membership", "org", "team"])
@@ -110,7 +110,7 @@ describe.each(databases)("a rule about a new record, on %s", (_, open) => {
     await database?.drop();
   });
 
-  it("is not met by the new record itself", async () => {
+  it("is not satisfied by the new record itself", async () => {
     expect(await post("eve", "memberships", { orgId: "o1", userId: "eve", role: "owner" })).toBe(403);
     expect(await post("eve", "memberships", { orgId: "o2", userId: "eve", role: "owner" })).toBe(403);
     expect(await stored("membership")).toBe(1);
@@ -133,7 +133,7 @@ describe.each(databases)("a rule about a new record, on %s", (_, open) => {
     expect(await stored("lonely", { teams: {} })).toBe(1);
   });
 
-  it("is decided before unique values, whatever rules stand beside it", async () => {
+  it("is decided before unique values, together with any other rule", async () => {
     const records = [
       ["memberships", { orgId: "o1", userId: "ann", role: "x" }],
       ["eithers", { orgId: "o1" }],
@@ -148,13 +148,13 @@ describe.each(databases)("a rule about a new record, on %s", (_, open) => {
     expect(await post("ann", "boths", { slug: "taken", orgId: "o1", role: "guest" })).toBe(403);
   });
 
-  it("holds for clones", async () => {
+  it("applies to clones", async () => {
     const { id: own } = await app.api.asSystem().membership.create({ orgId: "o1", userId: "bob", role: "x" });
     const clone = (id: string) => post(id, `memberships/${own}/clone`, {});
     expect([await clone("eve"), await clone("ann")]).toEqual([403, 201]);
   });
 
-  it("holds for imports, which store what they report", async () => {
+  it("applies to imports, whose report matches what they store", async () => {
     const rows = [
       { orgId: "o1", userId: "eve", role: "owner" },
       { orgId: "o1", userId: "eve", role: "owner", slug: "taken" },
@@ -177,7 +177,7 @@ describe.each(databases)("a rule about a new record, on %s", (_, open) => {
     expect(await post("eve", "letters", { secret: "mine", orgId: "o1" })).toBe(403);
   });
 
-  it("is decided for each of several creates of one moment", async () => {
+  it("is decided for each of several creates that share a statement", async () => {
     const tries = ["ann", "eve", "ann", "eve", "ann"].map((id, at) =>
       post(id, "memberships", { orgId: "o1", userId: `u${at}`, role: "guest" }),
     );

@@ -26,7 +26,7 @@ const seed = {
 const ann: User = { id: "ann" };
 const root: User = { id: "root", role: "admin" };
 
-// Whatever the order of the plugins, the answer is the same; without validation it is, too.
+// The response is the same for any order of the plugins, and without validation.
 const lists = { "rules first": [rules, validation], "validation first": [validation, rules], "rules alone": [rules] };
 
 describe.each(Object.entries(lists))("the owner's column (%s)", (_, plugins) => {
@@ -54,14 +54,14 @@ describe.each(Object.entries(lists))("the owner's column (%s)", (_, plugins) => 
     expect(driver.statements).toEqual(["insert note", "insert note", "insert note"]);
   });
 
-  it("takes another's id on create from administrators only", async () => {
+  it("accepts another user's id on create from administrators only", async () => {
     const { ask } = await boot();
     for (const authorId of ["bob", "missing", null, 7])
       expect(await ask(ann, "create", { text: "x", authorId })).toBe(403);
     expect(await ask(root, "create", { text: "x", authorId: "bob" })).toBe("bob");
   });
 
-  it("stays empty on an anonymous create, which cannot speak for anybody", async () => {
+  it("stays null on an anonymous create, which has no user", async () => {
     const { ask } = await boot();
     expect((await ask(null, "create", { text: "x" })) ?? null).toBeNull();
     expect((await ask(null, "create", { text: "x", authorId: null })) ?? null).toBeNull();
@@ -84,7 +84,7 @@ describe.each(Object.entries(lists))("the owner's column (%s)", (_, plugins) => 
     expect(await ask(root, "update", { authorId: "bob" }, "a1")).toBe("bob");
   });
 
-  it("takes nothing but an id, so that no condition can be smuggled in", async () => {
+  it("accepts only an id, so that no condition can be injected", async () => {
     const { ask } = await boot();
     for (const authorId of [{ ne: "x" }, ["ann"], 7, true, { in: ["ann"] }])
       expect(await ask(ann, "update", { text: "x", authorId }, "a1")).toBe(400);
@@ -92,7 +92,7 @@ describe.each(Object.entries(lists))("the owner's column (%s)", (_, plugins) => 
 });
 
 describe("the owner's column and the system", () => {
-  it("is written by the system as it likes", async () => {
+  it("is written freely by the system", async () => {
     const kernel = createApp({
       entities: [account, note],
       driver: memoryDriver(seed),
@@ -106,7 +106,7 @@ describe("the owner's column and the system", () => {
   });
 });
 
-it("tells nothing of a record that a hook hides by its id from a bulk update", async () => {
+it("reveals nothing of a record that a hook hides by its id from a bulk update", async () => {
   const open = { read: ["everyone"], update: ["everyone"] };
   const memo = entity("memo", { text: string, author: belongsTo(() => account).optional() })
     .ownedBy("author")
@@ -135,7 +135,7 @@ it("tells nothing of a record that a hook hides by its id from a bulk update", a
   await app.close();
 });
 
-describe("a record that is its own owner, and whose id its creator gives", () => {
+describe("a record that is its own owner, with an id from its creator", () => {
   const person = entity("person", { name: string, profiles: hasMany(() => profile) })
     .id(string)
     .ownedBy("id")
@@ -160,7 +160,7 @@ describe("a record that is its own owner, and whose id its creator gives", () =>
     expect(await ask({ id: "cid" }, "POST", "/people", { name: "c" })).toBe("cid");
   });
 
-  it("has another id on behalf of administrators only", async () => {
+  it("has another id only if an administrator creates it", async () => {
     const ask = await requests();
     expect(await ask(root, "POST", "/people", { id: "bob", name: "b" })).toBe("bob");
     expect(await ask(ann, "POST", "/people", { id: "cid", name: "c" })).toBe(403);
@@ -172,18 +172,18 @@ describe("a record that is its own owner, and whose id its creator gives", () =>
     ["a clone", "POST", "/people/ann/clone", { id: "cid" }],
     ["a nested write", "POST", "/profiles", { text: "t", person: { create: { id: "cid", name: "c" } } }],
     ["a batch", "POST", "/batch", [{ method: "POST", path: "/people", body: { id: "cid", name: "c" } }]],
-  ])("has no other id by %s", async (_, method, path, body) => {
+  ])("gets no other id by %s", async (_, method, path, body) => {
     const ask = await requests();
     expect(await ask(ann, method, path, body)).toBe(403);
     expect(await ask(ann, "GET", "/people/cid", undefined)).toBe(404);
   });
 
-  it("has no other id by an import", async () => {
+  it("gets no other id by an import", async () => {
     const ask = await requests();
     expect(await ask(ann, "POST", "/people/import", [{ id: "cid", name: "c" }])).toMatchObject({ created: 0 });
   });
 
-  it("keeps its id in a change", async () => {
+  it("keeps its id in an update", async () => {
     const ask = await requests();
     expect(await ask(ann, "PATCH", "/people/ann", { id: "ann", name: "A" })).toBe("ann");
     expect(await ask(ann, "PATCH", "/people/ann", { id: "cid", name: "A" })).toBe(400);

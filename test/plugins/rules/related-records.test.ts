@@ -16,7 +16,7 @@ import {
 import { createTestApp } from "../../../src/testing/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
-/** What happens once while a rule looks at a record. */
+/** Called once while a rule reads a record. */
 let between: (() => Promise<unknown>) | undefined;
 const me = (user: { id: string } | null): string => String(user?.id);
 const member = defineRule("rrMember", ({ user }) => ({ folder: { members: { userId: me(user) } } }));
@@ -65,14 +65,14 @@ const branch = entity("branch", {
     .inverse("children"),
   children: hasMany(() => branch).inverse("parent"),
 }).rules({ ...reading, update: [isLeaf] });
-/** Members may change it, and others once its folder is closed. */
+/** Members may update it, and other callers once its folder is closed. */
 const draft = entity("draft", { ...fields, folder: belongsTo(() => folder) })
   .timestamps(false)
   .rules({ ...reading, update: [all(member, unlocked), defineRule("rrClosed", () => ({ folder: { open: false } }))] });
 const entities = [folder, access, note, plan, branch, draft];
 
 type App = ReturnType<typeof createTestApp<typeof entities>>;
-/** ann is a member of f1, where all notes and plans are. */
+/** ann is a member of f1, which contains all notes and plans. */
 async function plant({ api }: App): Promise<void> {
   between = undefined;
   for (const name of ["access", "note", "plan", "draft", "folder", "branch"])
@@ -107,7 +107,7 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
     await database?.drop();
   });
 
-  describe("that must pass together with one that looks at the record", () => {
+  describe("that must pass together with one that reads the record", () => {
     it("holds until the record is written", async () => {
       expect(await statusOf("PATCH", "plans/a", { text: "new" })).toBe(200);
       for (const [method, body] of [
@@ -121,7 +121,7 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
       }
     });
 
-    it.each([{ text: "new" }, {}])("gives way to another rule that holds by then: %j", async (data) => {
+    it.each([{ text: "new" }, {}])("is replaced by another rule that has come to hold: %j", async (data) => {
       between = async () => {
         await app.api.driver.update("folder", { id: "f1" }, { open: false });
         await revoke();
@@ -136,22 +136,22 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
       expect(await statusOf("PATCH", "plans/a", { goal: "down" })).toBe(403);
     });
 
-    it("is asked again after a change of what it looks at", async () => {
+    it("is evaluated again after a change of the data it reads", async () => {
       await app.api.asSystem().folder.create({ id: "f2", name: "two" });
       expect(await statusOf("PATCH", "plans/a", { folderId: "f2" })).toBe(403);
       expect(await one("plan", "a")).toMatchObject({ folderId: "f1" });
     });
   });
 
-  it("shows a field that it decides about in the answer to a write, with and without includes", async () => {
+  it("decides about a field in the response to a write, with and without includes", async () => {
     for (const query of ["", "?include=folder"]) {
       const { body } = await ask("PATCH", `plans/a${query}`, { text: "new" });
       expect(body, query).toMatchObject({ text: "new", budget: "7" });
     }
   });
 
-  describe("on a path that comes back to the record", () => {
-    it("must hold after a change, by whatever operation", async () => {
+  describe("on a path that returns to the record", () => {
+    it("must hold after a change, by any operation", async () => {
       const tries = [
         ["PATCH", "folders/f1", { open: false }],
         ["PATCH", "folders/f1", { open: false, code: "new" }], // a unique value may make the statement wait
@@ -173,7 +173,7 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
   });
 
   describe.runIf(name === "PostgreSQL")("after waiting for the record", () => {
-    /** Begins something while somebody holds note or plan "a", and revokes the right before letting go. */
+    /** Starts work while another transaction locks note or plan "a", and revokes the right before releasing the lock. */
     async function whileHeld<T>(table: string, begin: () => Promise<T>): Promise<T> {
       const other = new pg.Client({ connectionString: database.url });
       await other.connect();

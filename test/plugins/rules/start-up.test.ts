@@ -28,7 +28,7 @@ describe("rules at the start of an app", () => {
     expect(problemsOf([thing(["all()"])])[0]).toContain('there is no rule ""');
   });
 
-  it("refuse owner and ownerOrAdmin on an entity that no caller owns", () => {
+  it("refuse owner and ownerOrAdmin on an entity without an owner", () => {
     for (const name of ["owner", "ownerOrAdmin", "all(authenticated,owner)"])
       expect(problemsOf([thing([name])])[0]).toMatch(
         /^thing\.rules\.read: rule "owner(OrAdmin)?" cannot work here: .*ownedBy/,
@@ -46,7 +46,7 @@ describe("rules at the start of an app", () => {
     ]);
   });
 
-  it("apply default rules to entities that say nothing, and only to those", async () => {
+  it("use default rules only for entities without rules", async () => {
     const silent = entity("silent", { name: string });
     const spoken = entity("spoken", { name: string }).rules({ create: ["everyone"] });
     const kernel = start([silent, spoken], [], { defaultRules: { read: ["everyone"] } });
@@ -69,7 +69,7 @@ describe("rules at the start of an app", () => {
     expect(problemsOf([one, thing(["nope nope"])])).toHaveLength(3);
   });
 
-  it("ask a rule's own check", () => {
+  it("call a rule's own check", () => {
     const picky = defineRule("picky", () => true, {
       check: ({ fields }) => ("secret" in fields ? undefined : "it needs a field called secret"),
     });
@@ -94,7 +94,7 @@ describe("a rule given as an object", () => {
     return outcome;
   };
 
-  it("is the one that the definition means, whatever else has its name", async () => {
+  it("is the one that the definition uses, even if another has its name", async () => {
     expect(await lists(start([thing([yes])]))).toBe("passes");
     expect(await lists(start([thing([no])]))).toBe("denies");
     expect(await lists(start([thing([all("authenticated", yes)])]))).toBe("passes");
@@ -107,14 +107,14 @@ describe("a rule given as an object", () => {
     expect(await lists(start([both]))).toBe("passes");
   });
 
-  it("is not known to other entities of the app by its name", () => {
+  it("cannot be used by name in other entities of the app", () => {
     const other = entity("other", { name: string }).rules({ read: ["given twice"] });
     expect(problemsOf([thing([yes]), other])).toEqual([
       expect.stringContaining('other.rules.read: several rules were defined as "given twice"'),
     ]);
   });
 
-  it("may not be called like a built-in rule", () => {
+  it("cannot have the name of a built-in rule", () => {
     for (const name of ["everyone", "admin"])
       expect(problemsOf([thing([{ ...yes, name }])])).toEqual([
         `thing.rules.read: "${name}" is a built-in rule; use another name`,
@@ -122,14 +122,14 @@ describe("a rule given as an object", () => {
     expect(problemsOf([thing([admin, { name: "everyone" }])])).toEqual([]);
   });
 
-  it("is refused beside another of its name in one entity", () => {
+  it("is refused next to another of the same name in one entity", () => {
     const twice = entity("thing", { name: string.readable(yes) }).rules({ read: [yes], update: [all(no)] });
     expect(problemsOf([twice])).toEqual(['thing: two different rules are called "given twice"']);
   });
 });
 
 describe("defineRule", () => {
-  it("makes a frozen rule that is known by its name", async () => {
+  it("creates a frozen rule with a name", async () => {
     const rule = defineRule("known by name", () => true);
     expect(Object.isFrozen(rule)).toBe(true);
     const kernel = start([thing(["known by name"])]);
@@ -137,7 +137,7 @@ describe("defineRule", () => {
     await kernel.close();
   });
 
-  it("refuses names that cannot be used, and what is no function", () => {
+  it("refuses invalid names, and values that are not functions", () => {
     for (const name of ["", " a", "a ", "a,b", "all(a)", "(", "owner", 7 as never])
       expect(() => defineRule(name, () => true)).toThrow(ConfigurationError);
     expect(() => defineRule("no function", undefined as never)).toThrow("needs a function");
@@ -146,7 +146,7 @@ describe("defineRule", () => {
     );
   });
 
-  it("leaves a name that two rules share to the app that says which one it means", async () => {
+  it("leaves it to the app to choose between two rules with the same name", async () => {
     const yes = defineRule("shared", () => true);
     const no = defineRule("shared", () => false);
     expect(problemsOf([thing(["shared"])])).toEqual([
@@ -162,7 +162,7 @@ describe("defineRule", () => {
     }
   });
 
-  it("takes rules that were made elsewhere, under names of their own", async () => {
+  it("accepts rules created elsewhere, under other names", async () => {
     const foreign: Rule = { name: "foreign", evaluate: () => true };
     const kernel = start([thing([all("authenticated", foreign)])], [foreign, foreign, admin]);
     await expect(kernel.as({ id: "ann" }).thing?.list()).resolves.toBeDefined();

@@ -16,9 +16,9 @@ import { createTestApp } from "../../../src/testing/index.ts";
 import { SQL_DATABASES } from "../../support/sql-databases.ts";
 import { whileHeld } from "../../support/while-held.ts";
 
-// On PostgreSQL a transaction that stores a record holds the records it refers to FOR KEY SHARE until it commits. A deletion
+// On PostgreSQL a transaction that stores a record locks the records it refers to FOR KEY SHARE until it commits. A deletion
 // and a change of a unique value wait for that lock; a change also waits for a transaction that stores the same unique value,
-// or changes the record that it will refer to. A deletion also waits for the records that the database deletes or changes with it.
+// or changes the record that it will refer to. A deletion also waits for records that the database deletes or changes with it.
 
 const member = defineRule("wfrMember", ({ user }) => ({ members: { userId: String(user?.id) } }));
 const folder = entity("folder", {
@@ -45,7 +45,7 @@ const note = entity("note", {
   .rules({ read: ["everyone"], create: [ofMember], update: [ofMember], delete: [ofMember] })
   .actions({ bulkDelete: bulkDeleteAction, import: importAction() });
 const unsealed = defineRule("wfrUnsealed", () => ({ folder: { pages: { none: { seal: { null: false } } } } }));
-/** Everybody may create and change it; others decide about its pairs and references. */
+/** All callers may create and update it; the rules decide about its pairs and references. */
 const page = entity("page", {
   text: string.unique(),
   folder: belongsTo(() => folder)
@@ -82,14 +82,14 @@ const shelf = entity("shelf", {
   update: [ofMember],
 });
 const draft = entity("draft", { folder: belongsTo(() => folder).onDelete("cascade") }).rules({ read: [ofMember] });
-/** Read by those of its folder, and by all while one of these pages leads to it. */
+/** Readable by members of its folder, and by all callers while one of these pages refers to it. */
 const paged = defineRule("wfrPaged", () => ({ OR: [{ pages: { text: "late" } }, { papers: { text: "late" } }] }));
 const tray = entity("tray", {
   folder: belongsTo(() => folder).onDelete("cascade"),
   pages: manyToMany(() => page),
   papers: hasMany(() => page),
 }).rules({ read: [ofMember, paged], update: ["everyone"] });
-/** Read by those of its folder while no page belongs to it. */
+/** Readable by members of its folder while no page belongs to it. */
 const free = defineRule("wfrFree", ({ user }) => ({
   folder: { members: { userId: String(user?.id) } },
   pages: { none: {} },
@@ -105,7 +105,7 @@ const sheet = entity("sheet", { isOpen: bool, code: string.unique() })
     read: [opened],
     update: ["everyone"],
   });
-/** A table that was there before, whose index is of an expression. */
+/** An existing table with an index of an expression. */
 const plaque = entity("plaque", { text: string, folder: belongsTo(() => folder) })
   .timestamps(false)
   .existing()
@@ -186,7 +186,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     await database?.drop();
   });
 
-  /** Begins a request while another transaction holds what it waits for, and revokes the right before that one ends. */
+  /** Starts a request while another transaction holds a lock it needs, and revokes the right before that transaction ends. */
   const whileRevoked = <T>(
     held: string,
     begin: () => Promise<T>,
@@ -202,7 +202,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     expect([status, await app.api.driver.count("folder", {})]).toEqual([403, 2]);
   });
 
-  it("is decided again before each deletion of several", async () => {
+  it("is decided again before each of several deletions", async () => {
     const { body } = await ask("DELETE", "bulk", { ids: ["f"] });
     expect([body, await app.api.driver.count("folder", {})]).toEqual([{ count: 0 }, 2]);
   });
@@ -212,13 +212,13 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     expect([status, await app.api.driver.count("folder", { slug: "one" })]).toEqual([403, 1]);
   });
 
-  it("is decided again after a unique value of others was waited for", async () => {
+  it("is decided again after a wait for another transaction's unique value", async () => {
     const held = `update "folder" set "slug" = 'late' where "id" = 'g'`;
     const { status } = await ask("PATCH", "f", { slug: "late" }, held);
     expect([status, await app.api.driver.count("folder", { slug: "one" })]).toEqual([403, 1]);
   });
 
-  it("is decided again after the record to refer to was waited for", async () => {
+  it("is decided again after a wait for the record to refer to", async () => {
     const held = `select 1 from "folder" where "id" = 'g' for update`;
     const { status } = await ask("PATCH", "f", { parentId: "g" }, held);
     expect([status, await app.api.driver.count("folder", { parentId: null })]).toEqual([403, 2]);
@@ -231,14 +231,14 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     ["a create", "POST", "/api/notes", late],
     ["an upsert", "PUT", "/api/notes?_on=text", late],
     ["a batch", "POST", "/api/batch", [{ method: "POST", path: "/notes", body: late }]],
-  ])("is decided again by %s that has waited for others", async (_what, method, path, body) => {
+  ])("is decided again by %s that has waited for other transactions", async (_what, method, path, body) => {
     const unique = `insert into "note" ("id", "text", "folderId") values ('n', 'late', 'f')`;
     expect(await create(method, path, body, unique)).toMatchObject({ status: 403 });
     await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
     const { status } = await create(method, path, body, `select 1 from "folder" where "id" = 'f' for update`);
     expect([status, await app.api.driver.count("note", {})]).toEqual([403, 0]);
   });
-  it("is decided again by a create when others are written along", async () => {
+  it("is decided again by a create with nested writes", async () => {
     const held = `insert into "mark" ("id", "code") values ('q', 'late')`;
     const body = { ...late, marks: { create: [{ code: "late" }] } };
     expect(await create("POST", "/api/notes", body, held)).toMatchObject({ status: 403 });
@@ -246,7 +246,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     await app.api.asSystem().access.create({ id: "m", userId: "ann", folderId: "f" });
     expect(await app.as({ id: "ann" }).request("POST", "/api/notes", body)).toMatchObject({ status: 201 });
   });
-  it("is decided again before a deleted record takes its unique value back", async () => {
+  it("is decided again before a restored record takes its unique value back", async () => {
     await app.api.asSystem().memo.create({ id: "m", text: "late", folderId: "f", deletedAt: new Date() });
     const held = `insert into "memo" ("id", "text", "folderId") values ('q', 'late', 'f')`;
     expect(await create("POST", "/api/memos/m/restore", undefined, held)).toMatchObject({ status: 404 });
@@ -255,14 +255,14 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
     expect(await app.as({ id: "ann" }).request("POST", "/api/memos/m/restore")).toMatchObject({ status: 200 });
   });
 
-  it("is decided again after an index of an existing table was waited for that no entity says", async () => {
+  it("is decided again after a wait for an index that no entity declares", async () => {
     await app.api.asSystem().plaque.create({ id: "p", text: "p", folderId: "f" });
     const held = `insert into "plaque" ("id", "text", "folderId") values ('q', 'LATE', 'f')`;
     expect(await create("PATCH", "/api/plaques/p", { text: "late" }, held)).toMatchObject({ status: 403 });
     expect(await app.api.driver.count("plaque", { text: "p" })).toBe(1);
   });
 
-  describe("and others are changed with it", () => {
+  describe("and other records change with it", () => {
     beforeEach(async () => {
       const system = app.api.asSystem();
       for (const name of ["bill", "mark", "label"] as const)
@@ -295,7 +295,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       }
     });
 
-    it("is decided again after waiting for one that stood against the deletion", async () => {
+    it("is decided again after a wait for a record that restricted the deletion", async () => {
       await app.api.asSystem().bill.create({ id: "b", noteId: "n" });
       const { status } = await whileRevoked(
         `delete from "bill"`,
@@ -305,7 +305,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       expect([status, await app.api.driver.count("note", {})]).toEqual([403, 1]);
     });
 
-    it("lets the deletion happen otherwise", async () => {
+    it("allows the deletion otherwise", async () => {
       await app.api.asSystem().bill.create({ id: "b", noteId: "n" });
       const ann = app.as({ id: "ann" });
       expect(await ann.request("DELETE", "/api/notes/n")).toMatchObject({ status: 409 });
@@ -407,7 +407,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       expect(await app.as({ id: "ann" }).request("POST", "/api/pages", late)).toMatchObject({ status: 400 });
     });
 
-    it("is decided again for a field, and for the record as it was", async () => {
+    it("is decided again for a field, and for the record before the change", async () => {
       const system = app.api.asSystem();
       const ignored = { status: 200, body: { text: "late", stamp: null } };
       const tries = [
@@ -428,7 +428,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       }
     });
 
-    it("is not ended by the change itself", async () => {
+    it("is not lost because of the change itself", async () => {
       const ann = app.as({ id: "ann" });
       const moved = { text: "new", stamp: "ann", folderId: null };
       expect(await ann.request("PATCH", "/api/pages/p", moved)).toMatchObject({
@@ -439,7 +439,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       expect(await ann.request("PATCH", "/api/pages/o", first)).toMatchObject({ body: first });
     });
 
-    it("lets a record lead to what it has shown before, and to nothing more", async () => {
+    it("allows a record to refer only to what it has shown before", async () => {
       const change = async (body: object) =>
         (await app.as({ id: "ann" }).request("PATCH", "/api/pages/p", { text: "late", ...body })).status;
       await app.api.asSystem().page.update("p", { text: "late", trayId: "s" });
@@ -451,7 +451,7 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       expect([await change({ trayId: "s" }), await change({ traysIds: ["s"] })]).toEqual([400, 400]);
     });
 
-    it("lets them be stored otherwise, also where the record itself ends the right", async () => {
+    it("allows them otherwise, also if the record itself ends the right", async () => {
       const ann = app.as({ id: "ann" });
       expect(await ann.request("POST", "/api/notes", badged)).toMatchObject({ status: 201 });
       const all = { text: "new", shelvesIds: ["s"], draftsIds: ["s"], draftId: "s", groupId: "s" };

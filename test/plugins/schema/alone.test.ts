@@ -21,7 +21,7 @@ describe("schema alone", () => {
     expect(seen).toEqual({ services: [], hooks: [], routes: [], requires: [], provides: [], problems: [] });
   });
 
-  it("changes the tables when the app starts, unless the driver has that off", async () => {
+  it("changes the tables when the app starts, unless the driver disables it", async () => {
     const calls: string[] = [];
     const kernel = await boot("auto", calls);
     await boot("off", calls);

@@ -8,7 +8,7 @@ import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
 const note = entity("note", { text: string });
 
-/** A database that differs from the definitions, and what it was asked to do. */
+/** A database that differs from the definitions, and records its calls. */
 function differing(mode: DriverSchema["mode"], differences: readonly string[], calls: string[]): Driver {
   return withMiddleware(memoryDriver(), (statement, next) => next(statement), {
     schema: {
@@ -32,7 +32,7 @@ async function boot(driver: Driver, production: boolean, logger = noopLogger): P
 }
 
 describe("schema", () => {
-  it("pushes definitions outside production and says that it did", async () => {
+  it("pushes definitions outside production and logs that it did", async () => {
     const calls: string[] = [];
     const log = recordingLogger();
     await (await boot(differing("auto", ["table note is missing"], calls), false, log)).close();
@@ -42,19 +42,19 @@ describe("schema", () => {
     ]);
   });
 
-  it("says nothing when there was nothing to change", async () => {
+  it("logs nothing when there was nothing to change", async () => {
     const log = recordingLogger();
     await (await boot(differing("auto", [], []), false, log)).close();
     expect(log.lines.filter((line) => line.startsWith("info"))).toEqual([]);
   });
 
-  it("changes nothing in production and starts when nothing differs", async () => {
+  it("changes nothing in production and starts if nothing differs", async () => {
     const calls: string[] = [];
     await (await boot(differing("auto", [], calls), true)).close();
     expect(calls).toEqual(["pending"]);
   });
 
-  it("refuses to start in production when something differs, naming each difference", async () => {
+  it("refuses to start in production if something differs, naming each difference", async () => {
     const calls: string[] = [];
     const kernel = createApp({
       entities: [note],
@@ -79,7 +79,7 @@ describe("schema", () => {
     expect(calls).toEqual([]);
   });
 
-  it("leaves drivers alone that keep no tables", async () => {
+  it("ignores drivers without tables", async () => {
     await (await boot(memoryDriver(), true)).close();
   });
 });

@@ -13,7 +13,7 @@ describe("search alone", () => {
     await kernel.close();
   });
 
-  it("finds records by words, also those from before it kept any", async () => {
+  it("finds records by words, also records from before the index existed", async () => {
     const driver = memoryDriver({ note: [{ id: "old", body: "a lantern" }] });
     const kernel = await createFakeKernel().withEntities(note).withDriver(driver).use(search());
     await kernel.operation({ kind: "create", entity: "note", data: { body: "Two lanterns" } });

@@ -64,7 +64,7 @@ async function withOldValues(options: StudioOptions = {}, { production = false, 
 }
 
 describe("encryption keys in the studio", () => {
-  it("are counted some records at a time, without keys and values", async () => {
+  it("are counted in batches of records, without keys and values", async () => {
     const { send } = await withOldValues();
     const { json, text: said } = await send("GET", "/studio/keys", "root");
     expect(json).toEqual({
@@ -82,7 +82,7 @@ describe("encryption keys in the studio", () => {
     expect((await send("GET", `/studio/keys?_after=${cursor}`, "root")).json.usages).toEqual(json.usages);
   });
 
-  it("are rotated some records at a time, while each answer says how far it has come", async () => {
+  it("are rotated in batches of records, with the progress in each response", async () => {
     const { api, send } = await withOldValues({}, { records: MANY });
     const steps = [];
     let progress: { complete?: boolean } = {};
@@ -109,14 +109,14 @@ describe("encryption keys in the studio", () => {
     expect(log).toMatchObject(steps.map(() => entry));
   });
 
-  it("refuses progress that it did not give", async () => {
+  it("are not rotated with forged progress", async () => {
     const { send } = await withOldValues();
     const begun = (await send("POST", "/studio/keys/rotate", "root", {})).json;
     for (const wrong of [[], "x", 7, { keyId: "v2" }, { ...begun, records: -1 }, { ...begun, finished: [1] }])
       expect([wrong, (await send("POST", "/studio/keys/rotate", "root", wrong)).status]).toEqual([wrong, 400]);
   });
 
-  it("are for administrators alone, and not there in production without rules", async () => {
+  it("are for administrators only, and disabled in production without rules", async () => {
     const { send } = await withOldValues({ rules: ["authenticated"] });
     for (const [method, path] of [
       ["GET", "/studio/keys"],

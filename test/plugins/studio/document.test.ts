@@ -15,7 +15,7 @@ type Described = Awaited<ReturnType<typeof read>>["json"];
 async function read(token?: string, api: Pick<Shop, "fetch"> = shop) {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const response = await api.fetch(new Request("http://localhost/studio/app.json", { headers }));
-  // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON, and the tests look at all of it
+  // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON, and the tests read all of it
   return { status: response.status, headers: response.headers, json: (await response.json()) as any };
 }
 
@@ -25,14 +25,14 @@ const entityIn = (document: Described, name: string) => named(document.entities,
 const names = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name);
 
 describe("the description of an app", () => {
-  it("says who the caller is, and is kept by no cache", async () => {
+  it("contains the caller, and is not cached", async () => {
     const { json, headers } = await read("ann");
     expect(json.caller).toEqual({ kind: "user", id: "ann", isAdmin: false });
     expect((await read()).json.caller).toEqual({ kind: "anonymous", isAdmin: false });
     expect(headers.get("cache-control")).toBe("private, no-store");
   });
 
-  it("leaves out entities, fields and actions that the caller may not use", async () => {
+  it("omits entities, fields and actions that the caller may not use", async () => {
     const anonymous = (await read()).json;
     expect(names(anonymous.entities)).toEqual(["maker", "tag", "product"]);
     expect(names(entityIn(anonymous, "maker").fields)).toEqual(["id", "name", "createdAt", "updatedAt"]);
@@ -45,7 +45,7 @@ describe("the description of an app", () => {
     expect(JSON.stringify(admin)).not.toContain("vault");
   });
 
-  it("says nothing about writing to callers who may write nothing", async () => {
+  it("contains nothing about writing for callers who may not write", async () => {
     const { json } = await read();
     const fields = json.entities.flatMap((one: Described) => one.fields);
     expect(fields.filter((field: { readonly write?: string }) => field.write !== undefined)).toEqual([]);
@@ -58,7 +58,7 @@ describe("the description of an app", () => {
     }
   });
 
-  it("gives each right as the rules do: for all records, or for some", async () => {
+  it("contains each right as in the rules: for all records, or for some", async () => {
     const own = entity("own", { text: string })
       .ownedBy("id")
       .rules({ read: ["everyone"], update: ["owner"] });
@@ -74,13 +74,13 @@ describe("the description of an app", () => {
     expect(json.entities[0].rights).toEqual({ list: "all", read: "all", aggregate: "all", update: "some" });
   });
 
-  it("names the rules that decide to administrators only", async () => {
+  it("names the deciding rules to administrators only", async () => {
     const rules = entityIn((await read("root")).json, "product").rules;
     expect(rules).toMatchObject({ list: ["everyone"], create: ["authenticated"], delete: ["admin"] });
     for (const token of [undefined, "ann"]) expect(entityIn((await read(token)).json, "product").rules).toBeUndefined();
   });
 
-  it("knows actions by what they take", async () => {
+  it("describes actions by their inputs", async () => {
     const { actions } = entityIn((await read("ann")).json, "product");
     const roles = Object.fromEntries(actions.map(({ name, role }: Described) => [name, role]));
     expect(roles).toEqual({
@@ -104,12 +104,12 @@ describe("the description of an app", () => {
     expect(named(actions, "order")).toMatchObject({ onRecord: false, runsAsync: true });
   });
 
-  it("shows deleted records to callers who may restore some", async () => {
+  it("offers deleted records to callers who may restore some", async () => {
     expect(entityIn((await read()).json, "product").deletedAt).toBeUndefined();
     expect(entityIn((await read("ann")).json, "product").deletedAt).toBe("deletedAt");
   });
 
-  it("has the charts of which the caller may read all fields", async () => {
+  it("has the charts whose fields the caller may all read", async () => {
     const charts = [
       { entity: "product", group: "state" },
       { entity: "product", group: "state", measure: "sum=purchase" },
@@ -121,7 +121,7 @@ describe("the description of an app", () => {
     expect((await read("root", api)).json.charts).toEqual(charts);
   });
 
-  it("says less when a rule fails, never more", async () => {
+  it("contains less when a rule fails, never more", async () => {
     const broken = defineRule("broken", () => {
       throw new Error("canary-rule");
     });
@@ -149,7 +149,7 @@ describe("the description and the OpenAPI document", () => {
       const schema = components.schemas[described.name.charAt(0).toUpperCase() + described.name.slice(1)] as Described;
       const relations = names(described.relations);
       const readable = described.fields.filter((field: Described) => field.read !== undefined);
-      const added = (name: string) => name.startsWith("_"); // what only some queries ask for
+      const added = (name: string) => name.startsWith("_"); // parameters that only some queries have
       const shown = Object.keys(schema.properties).filter((name) => !added(name));
       expect(new Set([...names(readable), ...relations])).toEqual(new Set(shown));
       const root = `/api/${described.path}`;

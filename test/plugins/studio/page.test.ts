@@ -70,7 +70,7 @@ const app: AppDocument = {
 };
 
 describe("the link to a list", () => {
-  it("is read as it was written", () => {
+  it("is parsed back to the same state", () => {
     const filter = fc.oneof(
       fc.record({
         path: fc.constant("title"),
@@ -107,7 +107,7 @@ describe("the link to a list", () => {
     );
   });
 
-  it("has words for every operator, and reads and writes its value", () => {
+  it("has a label for every operator, and parses and writes its value", () => {
     expect(Object.keys(OPERATORS).map((name) => say(`op.${name as Operator}`))).toEqual(
       Object.values(OPERATORS).map((operator) => operator.label),
     );
@@ -121,7 +121,7 @@ describe("the link to a list", () => {
     });
   });
 
-  it("means the field where a name could be a field or an operator", () => {
+  it("means the field if a name could be a field or an operator", () => {
     const { filters } = readList(app, film, new URLSearchParams("stars_gte=3&stars_lt=5"));
     expect(filters).toEqual([
       { path: "stars_gte", operator: "eq", value: "3" },
@@ -129,7 +129,7 @@ describe("the link to a list", () => {
     ]);
   });
 
-  it("asks for either of some conditions as JSON", () => {
+  it("sends alternatives between conditions as JSON", () => {
     const search = new URLSearchParams("title_like=a&stars_lt=5&genre.name=Drama&_match=any");
     const query = pageQuery(app, film, readList(app, film, search));
     expect(JSON.parse(query.get("_where") ?? "")).toEqual({
@@ -141,12 +141,12 @@ describe("the link to a list", () => {
     expect(JSON.parse(both)).toMatchObject({ and: [{ or: [{}, {}, {}] }, { stars: 3 }] });
   });
 
-  it("leaves out what the caller cannot filter by", () => {
+  it("omits conditions that the caller cannot use", () => {
     const search = new URLSearchParams("secret=1&stars_like=1&genre.secret=1&columns=secret,title&_deleted=only");
     expect(readList(app, film, search)).toMatchObject({ filters: [], columns: ["title"], isDeleted: false });
   });
 
-  it("asks for the columns, the titles of what they refer to, and no count", () => {
+  it("requests the columns, the titles of referenced records, and no total", () => {
     const query = pageQuery(app, film, readList(app, film, new URLSearchParams("columns=stars,genreId")));
     expect(Object.fromEntries(query)).toEqual({
       select: "id,title,stars,genreId",
@@ -169,7 +169,7 @@ describe("a value", () => {
     expect(widget(undefined, {})).toBe("json");
   });
 
-  it("is sent as the API takes it, and as it was written where it cannot be read", () => {
+  it("is sent in the API's format, and as typed if it cannot be parsed", () => {
     expect(toWire(optional(number), "12")).toBe(12);
     expect(toWire(optional(number), "many")).toBe("many");
     expect(toWire(optional(number), "")).toBe(null);
@@ -181,7 +181,7 @@ describe("a value", () => {
     expect(toWire(exact, "0.10")).toBe("0.10");
   });
 
-  it("comes back as it is when it is not edited", () => {
+  it("is sent unchanged if it is not edited", () => {
     const json = optional({ ...all, kind: "json", schema: {} });
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
@@ -199,7 +199,7 @@ describe("a value", () => {
     expect(isBrokenJson(json, "{}")).toBe(false);
   });
 
-  it("has a name that people can read", () => {
+  it("has a readable name", () => {
     expect([label("releaseDate"), label("imdbURL"), label("us_gross")]).toEqual([
       "Release date",
       "Imdb URL",
@@ -208,7 +208,7 @@ describe("a value", () => {
     expect(say("selected", { count: 3 })).toBe("3 selected");
   });
 
-  it("is imported as what its file says, or its beginning", () => {
+  it("is imported by the format of its file's name, or of its beginning", () => {
     expect(typeOf({ name: "a.CSV", content: "[" })).toBe("text/csv");
     expect(typeOf({ name: "a.ndjson", content: "" })).toBe("application/x-ndjson");
     expect(typeOf({ name: "", content: " [{}]" })).toBe("application/json");

@@ -22,12 +22,12 @@ describe("studio", () => {
     expect(seen).toMatchObject({ hooks: [], requires: ["rules"], problems: [] });
   });
 
-  it("is not there in production", async () => {
+  it("is disabled in production", async () => {
     const get = await shopWith({}, true);
     for (const path of ["/studio", "/studio/app.json", "/studio/studio.js"]) expect((await get(path)).status).toBe(404);
   });
 
-  it("is there in production for those that its rules name", async () => {
+  it("is enabled for the callers that its rules name", async () => {
     const get = await shopWith({ rules: ["admin"] }, true);
     expect((await get("/studio")).status).toBe(200);
     expect((await get("/studio/app.json")).status).toBe(401);
@@ -35,7 +35,7 @@ describe("studio", () => {
     expect((await get("/studio/app.json", { authorization: "Bearer root" })).status).toBe(200);
   });
 
-  it("lets its page run its own files only, and nothing inline", async () => {
+  it("allows its page to run only its own files, and nothing inline", async () => {
     const get = await shopWith();
     const page = await get("/studio");
     const policy = page.headers.get("content-security-policy") ?? "";
@@ -48,7 +48,7 @@ describe("studio", () => {
       expect((await get(`/${file}`)).status).toBe(200);
   });
 
-  it("sends no file but its own, and one that is known not again", async () => {
+  it("sends only its own files, and a cached file not again", async () => {
     const get = await shopWith();
     for (const path of ["/studio/LICENSE-preact", "/studio/toString", "/studio/x.js"])
       expect((await get(path)).status).toBe(404);
@@ -59,21 +59,21 @@ describe("studio", () => {
     expect((await get("/studio/studio.js", { "if-none-match": etag })).status).toBe(304);
   });
 
-  it("escapes what it puts into its page", async () => {
+  it("escapes the values in its page", async () => {
     const get = await shopWith({ title: '<b>"Shop"</b>', words: { save: '"><script>' } });
     const html = await (await get("/studio")).text();
     expect(html).not.toMatch(/<b>|"><script>/);
     expect(html).toContain("&lt;b&gt;&quot;Shop&quot;&lt;/b&gt;");
   });
 
-  it("may work with an API of another origin, which its policy names", async () => {
+  it("may use an API of another origin, which its policy names", async () => {
     const get = await shopWith({ api: "https://api.example" });
     const page = await get("/studio");
     expect(page.headers.get("content-security-policy")).toContain("connect-src 'self' https://api.example;");
     expect(await page.text()).toContain("https://api.example/studio/app.json");
   });
 
-  it("reports options that are wrong", async () => {
+  it("reports invalid options", async () => {
     const options = {
       path: "studio/",
       api: "https://api.example/v1",
@@ -96,7 +96,7 @@ describe("studio", () => {
     expect(problem).toContain('"colour"');
   });
 
-  it("has a login form where an anonymous caller may use an action of that name", async () => {
+  it("has a login form if an anonymous caller may use an action of that name", async () => {
     const { action, entity, string } = await import("keelson");
     const member = entity("member", { name: string }).actions({
       login: action()

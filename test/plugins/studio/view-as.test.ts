@@ -40,7 +40,7 @@ const PATHS = [
 ];
 
 describe("the view as another user", () => {
-  it("answers as that user would be answered", async () => {
+  it("gets the responses that this user would get", async () => {
     const { send } = await shopWith();
     for (const path of PATHS) {
       const [own, seen] = [await send(`/api${path}`, "ann"), await send(`/studio/as/ann${path}`, "root")];
@@ -53,7 +53,7 @@ describe("the view as another user", () => {
     }
   });
 
-  it("describes the app as that user gets it, without what changes something", async () => {
+  it("describes the app as the user sees it, without writes", async () => {
     const { send } = await shopWith();
     const { json } = await send("/studio/as/ann", "root");
     expect(json).toMatchObject({ caller: { id: "ann", isAdmin: false }, viewedAs: "ann", api: "/studio/as/ann" });
@@ -68,7 +68,7 @@ describe("the view as another user", () => {
     expect(json.keys).toBeUndefined();
   });
 
-  it("is for administrators alone", async () => {
+  it("is for administrators only", async () => {
     const { send } = await shopWith();
     for (const path of ["/studio/as/ann", "/studio/as/root/products"]) {
       expect((await send(path)).status).toBe(401);
@@ -78,7 +78,7 @@ describe("the view as another user", () => {
     expect((await open.send("/studio/as/root/products", "ann")).status).toBe(403);
   });
 
-  it("is of users that the app knows, and lets this administrator see", async () => {
+  it("requires a user that exists, and that this administrator may read", async () => {
     const asked: unknown[] = [];
     const { send } = await shopWith({
       viewAs(id, viewer) {
@@ -104,7 +104,7 @@ describe("the view as another user", () => {
     expect((await send("/api/products/p10/touch", "ann")).status).toBe(200);
   });
 
-  it("refuses what hooks write while they read", async () => {
+  it("refuses writes by hooks during reads", async () => {
     const visit = entity("visit", { of: string });
     const page = entity("page", { text: string }).rules({ read: ["authenticated"] });
     const counting = createPlugin({
@@ -134,7 +134,7 @@ describe("the view as another user", () => {
     expect(await api.asSystem().visit.count()).toBe(1);
   });
 
-  it("leaves an entry of each request before it is answered", async () => {
+  it("writes an audit entry for each request before the response", async () => {
     const { send } = await shopWith();
     await send("/studio/as/ann", "root");
     await send("/studio/as/ann/products/p10?select=name", "root");
@@ -147,14 +147,14 @@ describe("the view as another user", () => {
     ]);
   });
 
-  it("is of the API's data, and not of other routes or of files", async () => {
+  it("covers the API's data, and not other routes or files", async () => {
     const { send } = await shopWith();
     for (const path of ["/health/ready", "/studio/app.json", "/as/ann/products", "/openapi.json"])
       expect([path, (await send(`/studio/as/root${path}`, "root")).status]).toEqual([path, 404]);
     expect((await send("/studio/as/ann/products/a%2fb", "root")).status).toBe(400);
   });
 
-  it("is not there without the option, nor in production without rules", async () => {
+  it("is disabled without the option, and in production without rules", async () => {
     const { send } = await shopWith({});
     expect((await send("/studio/as/ann/products", "root")).status).toBe(404);
     expect((await send("/studio/app.json", "root")).json.viewAs).toBeUndefined();
@@ -165,7 +165,7 @@ describe("the view as another user", () => {
     expect((await named.send("/studio/as/ann/products", "ann")).status).toBe(403);
   });
 
-  it("works below a path that the app does not know, and goes to no other route there", async () => {
+  it("works below a path that the app does not know, and reaches no other route there", async () => {
     const api = await createShop({ viewAs });
     onTestFinished(() => api.close());
     const server = express().use("/v1", expressAdapter(api)).listen(0, "127.0.0.1");

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 const boot = () => createFakeKernel().withDriver(memoryDriver());
 
 describe("telemetry alone", () => {
-  it("offers a tracer, and looks at requests", async () => {
+  it("provides a tracer, and observes requests", async () => {
     const kernel = await boot().use(telemetry());
     expect(kernel.seen).toMatchObject({
       services: ["kernel.tracer"],
@@ -17,13 +17,13 @@ describe("telemetry alone", () => {
     await kernel.close();
   });
 
-  it("looks at callers only when their ids are recorded", async () => {
+  it("reads callers only when their ids are recorded", async () => {
     const kernel = await boot().use(telemetry({ userId: true }));
     expect(kernel.seen.hooks).toEqual(["request:end", "route:around"]);
     await kernel.close();
   });
 
-  it("does not start with options that it does not know", async () => {
+  it("does not start with unknown options", async () => {
     await expect(boot().use(telemetry({ userID: true } as never))).rejects.toThrow('Did you mean "userId"?');
     await expect(boot().use(telemetry({ metrics: 1 } as never))).rejects.toThrow("`metrics` is true or false");
   });

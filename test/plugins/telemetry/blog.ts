@@ -22,7 +22,7 @@ import {
 } from "../../../src/index.ts";
 import { type TelemetryOptions, telemetry } from "../../../src/plugins/telemetry/index.ts";
 
-/** A text that is nowhere else. */
+/** A text that appears nowhere else. */
 export const canary = (of: string): string => `canary-${of}-${randomUUID()}`;
 
 export const CANARIES = {
@@ -78,7 +78,7 @@ const broken = createPlugin({
   },
 });
 
-/** Serves a blog that is watched until the test has ended. */
+/** Serves a traced blog until the test ends. */
 export async function serveBlog(options: TelemetryOptions = {}, driver: Driver = memoryDriver()) {
   const api = keelson({
     entities: [author, post],
@@ -106,7 +106,7 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** By hand, because a test's own look at the API's document would be among the spans. */
+/** Sends requests directly, because a test's own read of the API's document would appear among the spans. */
 async function ask(url: string, method: string, { token, body, headers = {} }: Asked): Promise<Response> {
   const sent = new Headers(headers);
   if (token !== undefined) sent.set("authorization", `Bearer ${token}`);

@@ -6,7 +6,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
 
-/** A span with those within it, in the order in which they began. */
+/** A span with its children, in the order in which they began. */
 export interface SpanTree {
   readonly name: string;
   readonly within: readonly SpanTree[];
@@ -15,7 +15,7 @@ export interface SpanTree {
 /** Registers an SDK in this process that keeps all spans. */
 export function recordSpans() {
   const exporter = new InMemorySpanExporter();
-  const started: string[] = []; // clocks are too coarse to tell which was first
+  const started: string[] = []; // clocks are too coarse to order spans
   const noting: SpanProcessor = {
     onStart: (span) => void started.push(span.spanContext().spanId),
     onEnd() {},
@@ -34,13 +34,13 @@ export function recordSpans() {
   return {
     spans,
     named,
-    /** The only span of a name, with what it has within it. */
+    /** The only span of a name, with its children. */
     tree(name: string): SpanTree {
       const [span, ...others] = named(name);
       if (span === undefined || others.length > 0) throw new Error(`${others.length + 1} spans "${name}"`);
       return { name, within: childrenOf(span.spanContext().spanId) };
     },
-    /** Everything that is known of the spans, as text. */
+    /** All attributes and events of the spans, as text. */
     text: (): string =>
       JSON.stringify(
         spans().map(({ name, attributes, events, links, status }) => ({ name, attributes, events, links, status })),

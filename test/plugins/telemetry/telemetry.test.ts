@@ -44,13 +44,13 @@ describe("spans", () => {
     ]);
   });
 
-  it("show each function of a phase, and whose it is", async () => {
+  it("show each function of a phase, and its plugin", async () => {
     const { ask } = await serveBlog();
     recorded.reset();
     await ask("GET", "/api/posts?include=author&_total=none");
     const lines = outline(recorded.tree("GET /api/posts"));
     expect(lines.slice(0, 3)).toEqual(["GET /api/posts", "  list post", "    policy:rules"]);
-    // What a phase starts itself is within it.
+    // Operations that a phase starts itself are its children.
     const joined = lines.slice(lines.indexOf("    operation:join"));
     expect(joined.slice(0, joined.indexOf("      list author") + 1).every((line) => line.startsWith("    "))).toBe(
       true,
@@ -61,7 +61,7 @@ describe("spans", () => {
     });
   });
 
-  it("name a request as the semantic conventions do, without path and query", async () => {
+  it("name a request by the semantic conventions, without path and query", async () => {
     const { ask } = await serveBlog();
     recorded.reset();
     const { headers } = await ask("GET", "/api/posts/p1?select=title");
@@ -76,7 +76,7 @@ describe("spans", () => {
     });
   });
 
-  it("have no route where none matches, and no method that was made up", async () => {
+  it("have no route if none matches, and no invented method", async () => {
     const { url } = await serveBlog();
     recorded.reset();
     await fetch(`${url}/nowhere/ann`, { method: "PROPFIND" });
@@ -88,7 +88,7 @@ describe("spans", () => {
     });
   });
 
-  it("show a refused request, with no statement and no error of the server's", async () => {
+  it("show a refused request, without a statement or a server error", async () => {
     const { ask } = await serveBlog({ phases: false });
     recorded.reset();
     expect((await ask("DELETE", "/api/posts/p1")).status).toBe(401);
@@ -109,7 +109,7 @@ describe("spans", () => {
     expect(span?.events).toEqual([]);
   });
 
-  it("show a workflow: its steps, what they do, and what is taken back", async () => {
+  it("show a workflow: its steps, their operations, and compensations", async () => {
     const { ask } = await serveBlog({ phases: false });
     recorded.reset();
     expect((await ask("POST", "/api/posts/p1/publish", { token: "ann" })).status).toBe(500);
@@ -139,11 +139,11 @@ describe("spans", () => {
     const ends = recorded.spans().map(({ endTime: [seconds, nanoseconds] }) => seconds * 1e9 + nanoseconds);
     expect(recorded.spans().at(-1)?.name).toBe("GET /api/posts/export");
     expect(Math.max(...ends)).toBe(ends.at(-1));
-    // What is read for the stream is part of the request, too.
+    // Reads for the stream are part of the request too.
     expect(new Set(recorded.spans().map((span) => span.spanContext().traceId)).size).toBe(1);
   });
 
-  it("show work of the process, which no request began", async () => {
+  it("show in-process work without a request", async () => {
     const { api } = await serveBlog({ phases: false });
     recorded.reset();
     await api.as({ id: "ann" }).post.get("p1");
@@ -152,7 +152,7 @@ describe("spans", () => {
 });
 
 describe("traces", () => {
-  it("go on where the headers of a request say", async () => {
+  it("continue the trace in a request's headers", async () => {
     const { ask } = await serveBlog();
     recorded.reset();
     await ask("GET", "/api/posts/p1", { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } });
@@ -171,7 +171,7 @@ describe("traces", () => {
     expect(recorded.spans()).toEqual([]);
   });
 
-  it("are those of the host, where it has begun one", async () => {
+  it("belong to the host's trace, if it has started one", async () => {
     const { api } = await serveBlog();
     recorded.reset();
     const host = trace.getTracer("host").startSpan("host");
@@ -185,7 +185,7 @@ describe("traces", () => {
     expect(span?.kind).toBe(SpanKind.INTERNAL);
   });
 
-  it("go through a remote join into the other service", async () => {
+  it("continue through a remote join into the other service", async () => {
     const billing = keelson({
       entities: [subscription, plan],
       driver: memoryDriver({
@@ -217,7 +217,7 @@ describe("traces", () => {
   });
 });
 
-/** Every door of the blog, well and badly. */
+/** Every route of the blog, with and without errors. */
 async function askAll({ ask, url }: Awaited<ReturnType<typeof serveBlog>>): Promise<void> {
   const { name, email, title, body, token: secret } = CANARIES;
   await ask("GET", `/api/posts?title_like=${title}&q=${body}&include=author`, { token: "ann" });
@@ -238,8 +238,8 @@ async function askAll({ ask, url }: Awaited<ReturnType<typeof serveBlog>>): Prom
   await (await fetch(`${url}/${title}?${secret}`)).text();
 }
 
-describe("what spans say", () => {
-  it("is no value of a record, no query, no id and no message, by default", async () => {
+describe("the attributes of spans", () => {
+  it("contain no record value, query, id or message by default", async () => {
     const blog = await serveBlog();
     await askAll(blog);
     const text = recorded.text();
@@ -248,7 +248,7 @@ describe("what spans say", () => {
     expect(text).not.toMatch(/"ann"|"p1"|enduser|127\.0\.0\.1/);
   });
 
-  it("is ids and users where that is wanted, and still no value", async () => {
+  it("contain ids and users if enabled, and still no value", async () => {
     const blog = await serveBlog({ ids: true, userId: true });
     recorded.reset();
     await blog.ask("GET", "/api/posts/p1", { token: "ann" });
@@ -261,7 +261,7 @@ describe("what spans say", () => {
     expect(recorded.text()).not.toMatch(/canary/);
   });
 
-  it("is nothing about statements and phases where that is not wanted", async () => {
+  it("contain nothing about statements and phases if disabled", async () => {
     const { ask } = await serveBlog({ statements: false, phases: false });
     recorded.reset();
     await ask("GET", "/api/posts/p1");
@@ -270,13 +270,13 @@ describe("what spans say", () => {
 });
 
 describe("the plugin", () => {
-  it("is all there is to it: an app without has no tracer", () => {
+  it("is the only source of tracing: an app without it has no tracer", () => {
     const api = keelson({ entities: [], driver: memoryDriver() });
     expect(api.hasService("kernel.tracer")).toBe(false);
     return api.close();
   });
 
-  it("says in the log that the package is not installed, and lets the app be", async () => {
+  it("logs that the package is not installed, and the app works", async () => {
     const logger = recordingLogger();
     const missing = () => Promise.reject(new Error("Cannot find package '@opentelemetry/api'"));
     expect(await loadApi(logger, missing)).toBeUndefined();
@@ -286,7 +286,7 @@ describe("the plugin", () => {
   it.each([
     [{ statments: true }, 'there is no option "statments". Did you mean "statements"?'],
     [{ ids: "yes" }, "`ids` is true or false"],
-  ])("keeps an app from starting when its options are wrong: %j", (options, problem) => {
+  ])("keeps an app from starting when its options are invalid: %j", (options, problem) => {
     expect(() => keelson({ entities: [], driver: memoryDriver(), plugins: [telemetry(options as object)] })).toThrow(
       problem,
     );

@@ -92,7 +92,7 @@ describe("cross-field validators", () => {
     expect(seen).toEqual([["t", undefined]]);
   });
 
-  it("hold when two updates together would break them: the one that comes second is validated again", async () => {
+  it("hold for two parallel updates: the second one is validated again", async () => {
     const driver = memoryDriver({ span: [{ id: "s1", from: 1, to: 5, note: "n", authorId: null }] });
     let meddle: (() => Promise<unknown>) | undefined;
     let reads = 0;
@@ -117,7 +117,7 @@ describe("cross-field validators", () => {
     await expect(write({ from: 4 })).rejects.toMatchObject({ errors: { to: "must not end before it begins" } });
     expect(await driver.findOne("span", { id: "s1" })).toMatchObject({ from: 1, to: 2 });
 
-    // A column that no validator looked at, or that is being overwritten, may change meanwhile.
+    // A column that no validator read, or that is being overwritten, may change in the meantime.
     reads = 0;
     meddle = () => driver.update("span", { id: "s1" }, { from: 9, note: "changed" });
     expect((await write({ from: 2 })).records[0]).toMatchObject({ from: 2, to: 2, note: "changed" });
@@ -152,7 +152,7 @@ describe("cross-field validators", () => {
     await expect(write({ size: 4 })).rejects.toMatchObject({ errors: { _: "must fit" } });
     expect(await driver.findOne("box", { id: "b" })).toMatchObject({ size: 1, limits: { max: 3 } });
 
-    // What nobody looked at may change meanwhile, and JSON that is being overwritten.
+    // Unread columns may change in the meantime, and so may JSON that is being overwritten.
     meddle = () => driver.update("box", { id: "b" }, { name: "changed" });
     expect(await write({ size: 2 })).toMatchObject({ name: "changed", size: 2 });
     meddle = () => driver.update("box", { id: "b" }, { limits: { max: 1 } });
@@ -169,7 +169,7 @@ describe("cross-field validators", () => {
     expect(statements).toEqual(["update span"]);
   });
 
-  it("must return strictly true, at once or as a promise", async () => {
+  it("must return strictly true, synchronously or as a promise", async () => {
     const { write } = await boot(
       span()
         .validate(async ({ from }) => from !== 7, "must not be seven", { fields: ["from"] })
@@ -178,7 +178,7 @@ describe("cross-field validators", () => {
     expect(await write({ from: 7, to: 1 })).toEqual({ from: "must not be seven", to: "must be true" });
   });
 
-  it("that throw have failed, and are logged without values", async () => {
+  it("that throw count as failed, and are logged without values", async () => {
     const { write, kernel } = await boot(
       span().validate(() => {
         throw new TypeError("value 47114711");
@@ -202,12 +202,12 @@ describe("cross-field validators", () => {
     expect(records).toEqual([]);
   });
 
-  it("are not asked while values or references are wrong", async () => {
+  it("do not run while values or references are invalid", async () => {
     const { write } = await boot(span().validate(() => false, "never right"));
     expect(await write({ from: "1", to: 2 })).toEqual({ from: expect.any(String) });
   });
 
-  it("do not name a field the caller cannot see", async () => {
+  it("do not name a field that the caller cannot see", async () => {
     const secretive = () => span().validate(({ note }) => note === undefined, "is refused", { fields: ["note", "to"] });
     expect(await (await boot(secretive())).write({ from: 1, to: 2 })).toEqual({ note: "is refused" });
     expect(await (await boot(secretive(), ["everyone"], ["note"])).write({ from: 1, to: 2 })).toEqual({
@@ -215,7 +215,7 @@ describe("cross-field validators", () => {
     });
   });
 
-  it("tell no caller about a record that is not theirs to change", async () => {
+  it("reveal nothing about a record that the caller may not change", async () => {
     for (const names of [["owner"], [looks], ["owner", looks]]) {
       const { write } = await boot(ordered(), names);
       for (const from of [2, 100]) {

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { action, entity, memoryDriver, noopLogger, string } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 
-// What actions declare as input and query is checked by the same fields as records are.
+// The declared input and query of actions are validated by the same field definitions as records.
 
 const task = entity("task", { title: string })
   .rules({ create: ["everyone"], read: ["everyone"] })
@@ -21,7 +21,7 @@ async function errorsOf(body: object): Promise<Readonly<Record<string, string>>>
 }
 
 describe("a body full of unknown names", () => {
-  it("is reported up to twenty names, and the fields that are wrong besides", async () => {
+  it("is reported up to twenty names, in addition to invalid fields", async () => {
     const body = Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`titel${i}`, 1]));
     const errors = await errorsOf({ ...body, title: 5 });
     expect(Object.keys(errors)).toHaveLength(21);

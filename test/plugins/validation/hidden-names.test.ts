@@ -27,7 +27,7 @@ const payment = entity("payment", { note: string, wages: int.readable("admin").w
   create: everyone,
 });
 
-/** Takes a while to say no. */
+/** An async rule that denies. */
 const later = defineRule("hnLater", async ({ user }) => {
   await nextTurn();
   return user?.role === "admin";
@@ -76,8 +76,8 @@ const SURFACES: readonly (readonly [string, (name: string) => ReturnType<typeof 
   ["an import of CSV", (name) => send("POST", "/tasks/import", `title,${name}\nNew,1\n`, "text/csv")],
 ];
 
-describe("a value that is taken", () => {
-  it("names fields that were sent or may be read, and no hidden one that was filled in", async () => {
+describe("a taken value", () => {
+  it("names fields that were sent or may be read, and no hidden default", async () => {
     const taken = async (title: string) => (await send("POST", "/badges", { title })).json;
     await api.asSystem().badge.create({ title: "First" });
     expect(await taken("First")).toMatchObject({ errors: { title: "is already taken" } });
@@ -94,7 +94,7 @@ describe("a value that is taken", () => {
 });
 
 describe.each(SURFACES)("%s", (_surface, ask) => {
-  it("takes a field that may neither be read nor written for an unknown name", async () => {
+  it("treats a field that may neither be read nor written as an unknown name", async () => {
     role = undefined;
     const told = async (name: string) => JSON.stringify(await ask(name)).replaceAll(name, "NAME");
     const unknown = await told("qqqqq");
@@ -107,7 +107,7 @@ describe.each(SURFACES)("%s", (_surface, ask) => {
     expect(await ask("rating")).toMatchObject({ ignored: "rating" });
   });
 
-  it("takes both from callers who may write them", async () => {
+  it("accepts both from callers who may write them", async () => {
     role = "admin";
     for (const name of ["wages", "rating"]) {
       const { status, ignored, json } = await ask(name);
@@ -118,7 +118,7 @@ describe.each(SURFACES)("%s", (_surface, ask) => {
 });
 
 describe("a required field that may neither be read nor written", () => {
-  it("is missing without its name", async () => {
+  it("is reported as missing without its name", async () => {
     role = undefined;
     const { status, json } = await send("POST", "/payments", { note: "x" });
     expect(status).toBe(400);

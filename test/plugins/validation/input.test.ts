@@ -46,7 +46,7 @@ const seed = {
   post: [{ id: "p1", title: "first", kind: "news", views: 1, published: false, extra: {}, serial: 1, authorId: "ann" }],
 };
 
-/** Rules and field rules are others' work; here everybody may do everything, but for what a test narrows. */
+/** Rules and field rules are tested elsewhere; here all callers may do everything, unless a test narrows it. */
 async function boot(unwritable: readonly string[] = []) {
   const kernel = createFakeKernel().withEntities(account, tag, post).withDriver(memoryDriver(seed));
   await kernel.use(validation());
@@ -83,8 +83,8 @@ async function write(data: Record<string, unknown>, id?: string, unwritable?: re
 const errorsOf = async (data: Record<string, unknown>, id?: string): Promise<unknown> =>
   (await write(data, id)).error?.errors;
 
-describe("what of a body counts", () => {
-  it("leaves out names that no caller may write, without a word", async () => {
+describe("a submitted body", () => {
+  it("may contain names that no caller may write, which are ignored", async () => {
     const { record, ignored } = await write({ title: "abc", id: "mine", createdAt: "x", updatedAt: 7, secret: "s" });
     expect(record.id).not.toBe("mine");
     expect(record.createdAt).toBeInstanceOf(Date);
@@ -92,18 +92,18 @@ describe("what of a body counts", () => {
     expect(ignored).toEqual([]);
   });
 
-  it("takes the id of an update when it is the one in the path, and refuses another", async () => {
+  it("may contain the id of an update if it equals the path's", async () => {
     expect((await write({ id: "p1", title: "again" }, "p1")).record).toMatchObject({ id: "p1", title: "again" });
     expect(await errorsOf({ id: "p2", title: "again" }, "p1")).toEqual({ id: "must be the id in the path" });
   });
 
-  it("leaves out fields the caller may not write, and names them", async () => {
+  it("may contain fields that the caller may not write, which are ignored and named", async () => {
     const { record, ignored } = await write({ title: "abc", views: 9, score: 1 }, undefined, ["views", "score"]);
     expect(record).toMatchObject({ title: "abc", views: 0, score: null });
     expect(ignored).toEqual(["views", "score"]);
   });
 
-  it("refuses unknown names, and suggests only what the caller may write", async () => {
+  it("is refused for unknown names, with suggestions that the caller may write", async () => {
     expect(await errorsOf({ title: "abc", titel: "x", password2: 1, _count: {}, tagIds: [] })).toEqual({
       titel: 'is not a field; did you mean "title"?',
       password2: "is not a field",
@@ -114,12 +114,12 @@ describe("what of a body counts", () => {
     expect(error?.issues).toEqual([{ path: ["vews"], code: "unrecognized_keys", message: "is not a field" }]);
   });
 
-  it("does not report on every name of a body full of nonsense", async () => {
+  it("is refused without reporting every unknown name", async () => {
     const nonsense = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`x${index}`, 1]));
     expect((await write(nonsense)).error?.issues).toHaveLength(20);
   });
 
-  it("refuses the names of JavaScript's own machinery", async () => {
+  it("is refused for names of JavaScript's own properties", async () => {
     for (const body of ['{"__proto__":{"title":"abc"}}', '{"constructor":1,"title":"abc"}', '{"prototype":1}'])
       await expect(write(JSON.parse(body) as Record<string, unknown>)).rejects.toMatchObject({
         status: 400,
@@ -128,11 +128,11 @@ describe("what of a body counts", () => {
     expect(({} as { title?: string }).title).toBeUndefined();
   });
 
-  it("takes a property without a value for one that is absent", async () => {
+  it("may have a property without a value, which counts as absent", async () => {
     expect((await write({ title: "abc", views: undefined, nonsense: undefined })).record).toMatchObject({ views: 0 });
   });
 
-  it("leaves out related records as include returned them", async () => {
+  it("may contain related records as include returned them, which are ignored", async () => {
     const included = { author: { id: "ann", name: "Ann" }, tags: [{ id: "t1", word: "x" }] };
     expect((await write({ title: "abc", authorId: "ann", ...included })).record).toMatchObject({ authorId: "ann" });
     expect((await write({ ...included, author: null, authorId: "bob" }, "p1")).record).toMatchObject({
@@ -143,13 +143,13 @@ describe("what of a body counts", () => {
     await expect(kernel.operation({ kind: "create", entity: "account", data })).resolves.toBeDefined();
   });
 
-  it("refuses a related record and a key that disagree", async () => {
+  it("is refused if a related record and a key disagree", async () => {
     expect(await errorsOf({ title: "abc", authorId: "ann", author: { id: "bob" } })).toEqual({
       author: "does not agree with authorId",
     });
   });
 
-  it("refuses to write through a relation", async () => {
+  it("is refused for a write through a relation", async () => {
     for (const author of ["ann", 1, {}, { link: { id: "ann" } }, [{ id: "ann" }]])
       expect(await errorsOf({ title: "abc", author })).toEqual({
         author: "is a relation and cannot be written; write authorId",
@@ -157,7 +157,7 @@ describe("what of a body counts", () => {
     expect(await errorsOf({ title: "abc", tags: [{ word: "new" }] })).toEqual({
       tags: "is a relation and cannot be written; write tagsIds",
     });
-    // Without the plugin that takes them.
+    // Without the plugin that handles them.
     expect(await errorsOf({ title: "abc", author: { connect: "ann" } })).toEqual({
       author: "is a relation and cannot be written",
     });
@@ -167,7 +167,7 @@ describe("what of a body counts", () => {
     await expect(creating).rejects.toMatchObject({ errors: { posts: "is a relation and cannot be written" } });
   });
 
-  it("passes the links of a manyToMany relation on, untouched", async () => {
+  it("keeps the links of a manyToMany relation unchanged", async () => {
     const kernel = await boot(["tagsIds"]);
     const links = [1, "not checked here"];
     let seen: unknown;
@@ -186,7 +186,7 @@ describe("what of a body counts", () => {
 });
 
 describe("values", () => {
-  it("are checked by the kind of their field, and named in the error", async () => {
+  it("are validated by the kind of their field, and named in the error", async () => {
     const { error } = await write({
       title: "  ab  ",
       body: 7,
@@ -230,7 +230,7 @@ describe("values", () => {
     ]);
   });
 
-  it("are stored as the kind reads them", async () => {
+  it("are stored as the kind parses them", async () => {
     const { record } = await write({
       title: "  abc ",
       mail: "A@X.COM",
@@ -266,14 +266,14 @@ describe("values", () => {
     });
   });
 
-  it("are required on update only when given", async () => {
+  it("are required on update only if given", async () => {
     expect((await write({ views: 5 }, "p1")).record).toMatchObject({ title: "first", views: 5 });
     expect(await errorsOf({ title: null }, "p1")).toEqual({ title: "is required" });
     expect((await write({ authorId: null }, "p1")).record).toMatchObject({ authorId: null });
     expect((await write({}, "p1")).record).toMatchObject({ title: "first" });
   });
 
-  it("take their defaults on create only", async () => {
+  it("get their defaults on create only", async () => {
     const { record } = await write({ title: "abc" });
     expect(record).toMatchObject({ kind: "news", views: 0, published: false, extra: { list: [1] }, serial: made });
     expect((await write({ title: "xyz" }, "p1")).record).toMatchObject({ serial: 1, extra: {} });
@@ -324,14 +324,14 @@ describe("field validators", () => {
     expect(await check({ even: 2, truthy: 1 })).toEqual(["truthy must be strictly true"]);
   });
 
-  it("that throw or promise have failed", async () => {
+  it("that throw or return a promise have failed", async () => {
     expect(await check({ even: 2, broken: "x", later: "x" })).toEqual([
       "broken must not break",
       "later must answer at once",
     ]);
   });
 
-  it("are not asked about values of the wrong type, or null", async () => {
+  it("are not called for values of the wrong type, or null", async () => {
     expect(await check({ even: "2", truthy: null })).toEqual([
       "even must be a whole number between -2147483648 and 2147483647",
     ]);
@@ -339,7 +339,7 @@ describe("field validators", () => {
 });
 
 describe("at the start of an app", () => {
-  it("refuses a default that its own field refuses", async () => {
+  it("refuses a default that is invalid for its own field", async () => {
     const wrong = entity("wrong", {
       size: int.min(3).default(1),
       name: string.optional().default(null as never),

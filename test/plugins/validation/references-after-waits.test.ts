@@ -5,7 +5,7 @@ import { createTestApp } from "../../../src/testing/index.ts";
 import { deferred } from "../../support/deferred.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
-// Memory and SQLite have one writer: a write waits for it once its references are checked. For PostgreSQL see
+// Memory and SQLite have one writer: a write waits for it after its references were checked. For PostgreSQL see
 // rules/waits-for-references.test.ts.
 
 const opened = defineRule("rawOpened", () => ({ isOpen: true }));

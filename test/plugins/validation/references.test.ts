@@ -58,14 +58,14 @@ async function boot(driver: Driver = memoryDriver(seed)) {
 }
 
 describe("a reference", () => {
-  it("must point to a record", async () => {
+  it("must lead to an existing record", async () => {
     const { write } = await boot();
     expect(await write({ title: "x", parentId: "p1" })).toBe("ok");
     expect(await write({ title: "x", parentId: "missing" })).toEqual({ parentId: "does not exist" });
     expect(await write({ parentId: "missing" }, ann, "p1")).toEqual({ parentId: "does not exist" });
   });
 
-  it("to a hidden record answers like one to a missing record", async () => {
+  it("to a hidden record gets the same response as one to a missing record", async () => {
     const { write } = await boot();
     expect(await write({ title: "x", albumId: "of-ann" })).toBe("ok");
     const hidden = await write({ title: "x", albumId: "of-bob" });
@@ -89,7 +89,7 @@ describe("a reference", () => {
     expect(statements).toEqual(["insert photo"]);
   });
 
-  it("to the caller in another place is looked up", async () => {
+  it("to the caller in another column is looked up", async () => {
     const { write, statements } = await boot();
     expect(await write({ title: "x", editorId: "ann" })).toBe("ok");
     expect(statements).toEqual(["find account", "insert photo"]);
@@ -116,7 +116,7 @@ describe("a reference", () => {
     expect(statements).toEqual([]);
   });
 
-  it("that cannot be looked up fails as what it is", async () => {
+  it("that cannot be looked up fails with the original error", async () => {
     const driver = beforeStatements(memoryDriver(seed), "find", () => Promise.reject(new DatabaseUnavailableError()));
     expect(await (await boot(driver)).write({ title: "x", albumId: "of-ann" })).toBe(503);
   });
@@ -161,7 +161,7 @@ describe("a reference that an update sends back", () => {
   };
   const missing = { secretId: "does not exist" };
 
-  /** Notes whose secrets nobody may read. */
+  /** Notes whose secrets no caller may read. */
   async function bootNotes(
     rulesOfNote: Parameters<typeof note.rules>[0] = everybody,
     driver: Driver = memoryDriver(planted),
@@ -195,27 +195,27 @@ describe("a reference that an update sends back", () => {
     return { write, statements: recorded.statements };
   }
 
-  it("may stay what it is, although the caller cannot read the record", async () => {
+  it("may stay the same, although the caller cannot read the record", async () => {
     const { write, statements } = await bootNotes();
     expect(await write({ title: "second", secretId: "s1" })).toMatchObject({ title: "second", secretId: "s1" });
     expect(statements).toEqual(["find secret", "find note", "update note"]);
     expect(await write({ secretId: "s1", otherId: "s2" })).toMatchObject({ title: "second", otherId: "s2" });
   });
 
-  it("may stay what it is under a rule that looks at the record", async () => {
+  it("may stay the same under a rule that reads the record", async () => {
     const { write } = await bootNotes({ ...everybody, read: [looks], update: [looks] });
     expect(await write({ title: "second", secretId: "s1" })).toMatchObject({ title: "second", secretId: "s1" });
     expect(await write({ secretId: "s2" })).toEqual(missing);
   });
 
-  it("that is another one is refused like one to a missing record, and changes nothing", async () => {
+  it("that differs is refused like one to a missing record, and changes nothing", async () => {
     const { write } = await bootNotes();
     for (const secretId of ["s2", "s3", "missing"]) expect(await write({ title: "x", secretId })).toEqual(missing);
     expect(await write({ secretId: "s1", otherId: "s1" })).toEqual({ otherId: "does not exist" });
     expect(await write({})).toMatchObject({ title: "first", secretId: "s1", otherId: "s2" });
   });
 
-  it("that has changed by the time of the statement is refused in the same words", async () => {
+  it("that has changed by the time of the statement is refused with the same message", async () => {
     const driver = memoryDriver(planted);
     let meddle: (() => Promise<unknown>) | undefined = () => driver.update("note", { id: "n1" }, { secretId: "s3" });
     const meddling = beforeStatements(driver, "update", async () => {
@@ -228,7 +228,7 @@ describe("a reference that an update sends back", () => {
     expect(await driver.findOne("note", { id: "n1" })).toMatchObject({ title: "first", secretId: "s3" });
   });
 
-  it("tells stored values only to callers who may read them", async () => {
+  it("reveals stored values only to callers who may read them", async () => {
     const unread = await bootNotes({ ...everybody, read: ["admin"] });
     expect(await unread.write({ secretId: "s1" })).toEqual(missing);
     const unfiltered = await bootNotes(everybody, memoryDriver(planted), "secretId");
@@ -245,7 +245,7 @@ describe("a reference that an update sends back", () => {
 });
 
 describe("the system", () => {
-  it("may set ids, times and read-only fields on create, but not wrongly", async () => {
+  it("may set ids, datetimes and read-only fields on create, if they are valid", async () => {
     const thing = entity("thing", { name: string, stamp: string.readonly().optional() }).build();
     const kernel = createApp({ entities: [thing], driver: memoryDriver(), plugins: [validation()] });
     const things = kernel.asSystem().thing;

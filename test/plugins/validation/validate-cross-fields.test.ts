@@ -24,7 +24,7 @@ const late = issue("must not end before it begins", "to");
 afterEach(() => setLogger(consoleLogger));
 
 describe("validateCrossFields", () => {
-  it("resolves to the issues of validators that are not strictly true, none when all is well", async () => {
+  it("resolves to the issues of failed validators, or to an empty list", async () => {
     const { validators } = ordered.build();
     expect(await validateCrossFields({ from: 1, to: 2 }, validators)).toEqual([]);
     const issues = await validateCrossFields({ from: 3, to: 2 }, [
@@ -40,7 +40,7 @@ describe("validateCrossFields", () => {
     });
   });
 
-  it("asks every validator of a list, each as an operation of its own", async () => {
+  it("calls every validator of a list, each as an operation of its own", async () => {
     const seen: unknown[] = [];
     const note = (_: unknown, context: unknown) => seen.push(context) > 0;
     const { validators } = span
@@ -54,7 +54,7 @@ describe("validateCrossFields", () => {
     ]);
   });
 
-  it("asks the validators of an entity that are for the operation, and tells them who writes", async () => {
+  it("calls the entity's validators for the operation, and passes the user", async () => {
     const seen: unknown[] = [];
     const definition = span
       .validate((data, context) => seen.push({ ...data }, context) > 0, "is seen", { operations: ["update"] })
@@ -93,7 +93,7 @@ describe("validateCrossFields", () => {
     ]);
   });
 
-  it("refuses an update without the stored record, and an operation there is not", async () => {
+  it("refuses an update without the stored record, and an unknown operation", async () => {
     await expect(validateCrossFields({ to: 3 }, ordered, "update")).rejects.toThrow(ConfigurationError);
     await expect(validateCrossFields({ to: 3 }, ordered, "update", { existing: null })).rejects.toThrow(/existing/);
     await expect(validateCrossFields({ to: 3 }, ordered, "delete" as never)).rejects.toThrow(ConfigurationError);
@@ -101,7 +101,7 @@ describe("validateCrossFields", () => {
     await expect(validateCrossFields(null as never, ordered, "create")).rejects.toThrow(ConfigurationError);
   });
 
-  it("counts a validator that throws, or changes the record, as failed, and logs no values", async () => {
+  it("counts a validator that throws, or changes the record, as failed, without a log", async () => {
     const log = recordingLogger();
     setLogger(log);
     const broken = span

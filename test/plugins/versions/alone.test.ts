@@ -6,7 +6,7 @@ import { versions } from "../../../src/plugins/versions/index.ts";
 const note = entity("note", { text: string }).versioned();
 
 describe("versions alone", () => {
-  it("offers conditions of requests, and provides versions", async () => {
+  it("adds conditional requests, and provides versions", async () => {
     const kernel = await createFakeKernel().withEntities(note).withDriver(memoryDriver()).use(versions());
     expect(kernel.seen).toEqual({
       services: ["versions.requests"],
@@ -19,7 +19,7 @@ describe("versions alone", () => {
     await kernel.close();
   });
 
-  it("tells the documentation about its headers where there is one", async () => {
+  it("describes its headers in the documentation, if there is one", async () => {
     const notes: unknown[] = [];
     const kernel = createFakeKernel().withDriver(memoryDriver());
     await kernel.given("openapi.routes", { add: (note: unknown) => notes.push(note) }).use(versions());

@@ -1,7 +1,7 @@
 import { entity, keelson, memoryDriver, noopLogger, runWorkflow, step, string, workflow } from "keelson";
 import { expect, it } from "vitest";
 
-it("a workflow of an app that has not started is refused with what to do", async () => {
+it("a workflow of an app that has not started is refused with a solution", async () => {
   const note = entity("note", { text: string }).rules({ read: ["everyone"] });
   const api = keelson({ entities: [note], driver: memoryDriver(), logger: noopLogger });
   const flow = workflow([step("one", async () => ({ done: true }))]);

@@ -22,7 +22,7 @@ const one = step("one", ({ input }) => input);
 const wrong = <T>(value: unknown): T => value as T;
 
 describe("a workflow", () => {
-  it("runs in every shape it can be written in", async () => {
+  it("runs in every form in which it can be written", async () => {
     const builder = workflow("named").addStep(one);
     const names = async (like: WorkflowLike, options?: ExecuteOptions) => {
       const { success, results, metadata } = await executeWorkflow(like, options);
@@ -36,7 +36,7 @@ describe("a workflow", () => {
     expect(await names([one])).toEqual([true, undefined, "workflow"]);
   });
 
-  it("runs with a driver in first place as well", async () => {
+  it("runs with a driver as the first argument as well", async () => {
     const driver = createEnhancedDriver(memoryDriver({ note: [{ id: "n", text: "t" }] }), [note]);
     await driver.connect();
     const look = step("look", async ({ driver: own, input }) => [await own.count(note), input]);
@@ -47,7 +47,7 @@ describe("a workflow", () => {
     }
   });
 
-  it("takes steps that are plain objects, with execute or run", async () => {
+  it("accepts steps that are plain objects, with execute or run", async () => {
     const taken: unknown[] = [];
     const steps: StepLike[] = [
       { name: "runs", run: ({ input }: { input: number }) => input + 1, compensate: (_, result) => taken.push(result) },
@@ -88,7 +88,7 @@ describe("a workflow", () => {
 });
 
 describe("a builder", () => {
-  it("is never changed: each method gives a new one", () => {
+  it("is immutable: each method returns a new one", () => {
     const base = workflow("w").addStep(one);
     base.step("two", () => 2);
     base
@@ -105,7 +105,7 @@ describe("a builder", () => {
     });
   });
 
-  it("builds frozen data that says what was asked for", () => {
+  it("builds frozen data with the given settings", () => {
     const onStart = (): void => {};
     const built = workflow("w")
       .step("two", () => 2, undefined, { timeout: 7 })
@@ -125,13 +125,13 @@ describe("a builder", () => {
   });
 });
 
-describe("a workflow that cannot work", () => {
+describe("an invalid workflow", () => {
   const refuses = (make: () => unknown, message: string): void => {
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(message);
   };
 
-  it("is refused when it has no steps, or two of one name", async () => {
+  it("is refused when it has no steps, or two with one name", async () => {
     refuses(() => workflow([]), 'Workflow "workflow" has no steps');
     refuses(() => workflow("empty").build(), 'Workflow "empty" has no steps');
     refuses(() => workflow("twice").addStep(one).addStep(one).build(), 'has two steps called "one"');
@@ -139,12 +139,12 @@ describe("a workflow that cannot work", () => {
     await expect(executeWorkflow([one, one])).rejects.toThrow('two steps called "one"');
   });
 
-  it("is refused when it is no workflow", async () => {
+  it("is refused when it is not a workflow", async () => {
     for (const odd of [undefined, null, 5, "w", {}, { steps: 5 }])
       await expect(executeWorkflow(wrong<Step[]>(odd))).rejects.toThrow(ConfigurationError);
   });
 
-  it("is refused when a step of it is not valid", () => {
+  it("is refused when one of its steps is invalid", () => {
     refuses(() => step("", () => 1), "A step needs a name");
     refuses(() => step(wrong<string>(5), () => 1), "A step needs a name");
     refuses(() => step("s", wrong<() => 1>(undefined)), 'Step "s" needs a function');
@@ -170,7 +170,7 @@ describe("a workflow that cannot work", () => {
     refuses(() => workflow([{ name: "s", run: () => 1, ...options }]), message);
   });
 
-  it("is refused when it has no time, or one that timers do not know", () => {
+  it("is refused when its timeout is missing or too long for a timer", () => {
     for (const milliseconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])
       refuses(
         () => workflow("w").addStep(one).withTimeout(milliseconds).build(),
@@ -178,13 +178,13 @@ describe("a workflow that cannot work", () => {
       );
   });
 
-  it("is refused when its one transaction, its caller's, has a step of the system", () => {
+  it("is refused when its caller's single transaction has a system step", () => {
     const system = withOptions(one, { asSystem: true });
     refuses(() => workflow("w").transactional().addStep(system).build(), '"one" cannot be the system\'s');
     expect(workflow("w").addStep(system).build().steps[0]?.asSystem).toBe(true);
   });
 
-  it("is refused when an entity step's name is no text", () => {
+  it("is refused when an entity step's name is not a string", () => {
     const name = wrong<string>(note);
     refuses(() => createEntityStep(name, note, {}), "The name of a step must be a text");
     refuses(() => updateEntityStep(name, note, {}, {}), "The name of a step must be a text");

@@ -6,7 +6,7 @@ import { orderTraces, wrongWith } from "../../support/workflows/order-traces.ts"
 import { randomNumbers } from "../../support/workflows/random-numbers.ts";
 
 const RUNS = amount(15, 100);
-/** So many processes die, at most. */
+/** Maximum number of processes that die. */
 const DEATHS = amount(3, 6);
 const STEPS = ["create", "charge", "count", "notify", "remove", "ship"];
 
@@ -15,12 +15,12 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-// CRASH_SEED repeats the plan of a failure: which runs fail where, and after how many points each process dies. What the
-// processes do between two points, the machine decides.
+// CRASH_SEED repeats the plan of a failure: which runs fail where, and after how many points each process dies. The order of
+// events between two points depends on the machine.
 const seed = Number(process.env.CRASH_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
 it.each(SHARED_DATABASES)(
-  `leaves all or nothing of ${RUNS} runs whose processes die anywhere, on %s (CRASH_SEED=${seed})`,
+  `completes or reverts ${RUNS} runs whose processes die anywhere, on %s (CRASH_SEED=${seed})`,
   async (_, open) => {
     const below = randomNumbers(seed);
     const database = await open();
@@ -32,18 +32,18 @@ it.each(SHARED_DATABASES)(
     let child: OrderProcess | undefined;
     let deaths = 0;
     for (;;) {
-      // Some die at once; without a bound on the points, the last one sees all of them to their end.
+      // Some die at once; the last process has no limit of points, so it completes all runs.
       const points = deaths < DEATHS ? 1 + below(9 * RUNS) : undefined;
       const base = { database: database.address, engine: "journal", recoveryMs: 50, concurrency: 10 } as const;
       const push = deaths === 0 ? "auto" : "off";
       child = await startOrderProcess({ ...base, push, points, aheadMs: deaths * 3_600_000 });
       cleanups.push(child.kill);
-      // Those that the last process had no time to begin.
+      // Runs that the last process had no time to start.
       const begun = deaths === 0 ? [] : (await database.query('SELECT id FROM "workflowRun"')).map(({ id }) => id);
       child.send({ runs: runs.filter(({ runId }) => !begun.includes(runId)) });
       const settled = child.settled().then(() => true);
       const frozen = child.told(({ frozen }) => frozen === true).then(() => false);
-      for (const one of [settled, frozen]) one.catch(() => {}); // the process ends before the other comes
+      for (const one of [settled, frozen]) one.catch(() => {}); // the process ends before the other message arrives
       if (points === undefined ? await settled : await Promise.race([settled, frozen])) break;
       await child.kill();
       deaths += 1;

@@ -1,4 +1,4 @@
-// An app whose workflows run on DBOS: shared by dbos-engine.test.ts and the processes that it kills.
+// An app whose workflows run on DBOS, shared by dbos-engine.test.ts and the processes that it kills.
 import {
   action,
   createEntityStep,
@@ -21,7 +21,7 @@ import { dbosEngine } from "../../../src/plugins/workflows/dbos/index.ts";
 import type { JournalOptions, WorkflowsOptions } from "../../../src/plugins/workflows/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 
-/** What a run of "place" is told to do. */
+/** The instructions of a "place" run. */
 export interface PlaceInput {
   readonly item: string;
   readonly card?: string;
@@ -32,12 +32,12 @@ export interface PlaceInput {
 
 const everybody = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] } as const;
 const stock = entity("stock", { name: string, left: int.min(0) }).rules(everybody);
-/** What the world outside was asked for. */
+/** Calls to the external service. */
 const call = entity("call", { run: string, what: string, key: string }).rules(everybody);
 
 function die(): never {
   process.kill(process.pid, "SIGKILL");
-  for (;;); // until the signal arrives
+  for (;;); // until the signal aborts
 }
 
 async function ask(what: string, { driver, idempotencyKey, runId }: StepContext<PlaceInput>): Promise<void> {
@@ -104,7 +104,7 @@ export const placeAll = steps
 
 const KEY = "0f".repeat(32);
 
-/** @param options `more`: workflows besides; `dbosUrl`: where DBOS keeps its tables, if not in the same database */
+/** @param options `more`: additional workflows; `dbosUrl`: where DBOS keeps its tables, if not in the same database */
 export function openApp(
   url: string,
   options: JournalOptions & {

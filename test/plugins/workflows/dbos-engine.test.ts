@@ -65,7 +65,7 @@ afterAll(async () => {
   await sql.end();
   await app.close();
   await database.drop();
-  // Other files in this process have an engine of their own.
+  // Other files in this process have their own engine.
   await DBOS.shutdown({ deregister: true });
 });
 
@@ -73,7 +73,7 @@ async function run(input: PlaceInput, runId?: string): Promise<WorkflowResult> {
   return runWorkflow(placeAll as never, { resolve: app.api.resolve, user: ann, input, runId });
 }
 
-/** What the world outside was asked for in a run, in order. */
+/** A run's calls to the external service, in order. */
 async function calls(runId: string): Promise<readonly string[]> {
   const { data } = await app.api.asSystem().call.list({ where: { run: runId }, sort: ["createdAt"] });
   return data.map(({ what }) => what);
@@ -94,7 +94,7 @@ function statusInDbos(runId: string): Promise<string | undefined> {
 }
 
 describe("a workflow on DBOS", () => {
-  it("runs its steps in order, and leaves their results and data", async () => {
+  it("runs its steps in order, and stores their results and data", async () => {
     const before = await left();
     const ended = await run({ item: "chair" });
     expect(ended).toMatchObject({ success: true, status: "completed", data: { charge: true, pack: true } });
@@ -104,7 +104,7 @@ describe("a workflow on DBOS", () => {
     await expect.poll(() => statusInDbos(ended.metadata.id)).toBe("SUCCESS");
   });
 
-  it("takes steps back in reverse order, each with its result, when one fails", async () => {
+  it("compensates steps in reverse order, each with its result, when one fails", async () => {
     const before = await left();
     const ended = await run({ item: "taken back", fail: "untyped" });
     expect(ended).toMatchObject({
@@ -118,7 +118,7 @@ describe("a workflow on DBOS", () => {
     expect([await left(), await orders("taken back")]).toEqual([before, 0]);
   });
 
-  it("gives a step its time and its tries", async () => {
+  it("applies a step's timeout and retries", async () => {
     const late = await run({ item: "late", fail: "late" });
     expect(late.error?.message).toContain("took longer than 500 ms");
     const resolve = app.api.resolve;
@@ -128,12 +128,12 @@ describe("a workflow on DBOS", () => {
     expect(failed).toMatchObject({ success: false, failedStep: "count" });
   });
 
-  it("fails a step whose result cannot be written down", async () => {
+  it("fails a step whose result cannot be serialised", async () => {
     const ended = await runWorkflow(unkept, { resolve: app.api.resolve, user: ann });
     expect(ended).toMatchObject({ success: false, failedStep: "open", status: "compensated" });
   });
 
-  it("keeps the status of a typed error, and tells no more than a code of others", async () => {
+  it("keeps the status of a typed error, and only the code of others", async () => {
     const typed = await app.as(ann).request("POST", "/api/orders/place", { item: "typed", fail: "typed" });
     expect([typed.status, typed.body]).toMatchObject([404, { message: "There is no such address" }]);
     const untyped = await app.as(ann).request("POST", "/api/orders/place", { item: "untyped", fail: "untyped" });
@@ -141,7 +141,7 @@ describe("a workflow on DBOS", () => {
     expect(JSON.stringify(untyped.body)).not.toContain("secret of the carrier");
   });
 
-  it("reports a run to its starter, and to no other caller", async () => {
+  it("shows a run's report to its starter, and to no other caller", async () => {
     const headers = { prefer: "respond-async" };
     const begun = await app.as(ann).request("POST", "/api/orders/place", { item: "later" }, headers);
     expect(begun.status).toBe(202);
@@ -152,7 +152,7 @@ describe("a workflow on DBOS", () => {
     expect((await app.as({ id: "bob" }).request("GET", location)).status).toBe(404);
   });
 
-  it("runs an id once, whichever process begins it again", async () => {
+  it("runs an id once, whichever process starts it again", async () => {
     gate = deferred();
     const begin = (user: { readonly id: string }): Promise<WorkflowResult> =>
       runWorkflow(gated, { resolve: app.api.resolve, user, runId: "once" });
@@ -207,7 +207,7 @@ describe("a process that dies", () => {
     return { runId, ended: await run(input, runId) };
   }
 
-  it("leaves a step that may run again to another process, which calls with the same key", async () => {
+  it("leaves a repeatable step to another process, which calls with the same key", async () => {
     const { runId, ended } = await killed({ item: "again", dieIn: "charge" });
     expect(ended.status).toBe("completed");
     expect(await calls(runId)).toEqual(["charge", "charge", "pack"]);
@@ -216,7 +216,7 @@ describe("a process that dies", () => {
     expect(await orders("again")).toBe(1);
   });
 
-  it("has a step taken back that must not run again, together with those before it", async () => {
+  it("has an unrepeatable step compensated, together with those before it", async () => {
     const before = await left();
     const { runId, ended } = await killed({ item: "unknown", dieIn: "pack" });
     expect(ended).toMatchObject({ status: "compensated", failedStep: "pack" });
@@ -250,7 +250,7 @@ describe("a process that is paused past its lease", () => {
 });
 
 describe("the engine on DBOS", () => {
-  it("says what to install when the package is not there", async () => {
+  it("says what to install when the package is missing", async () => {
     const path = pathToFileURL("/nowhere/app.js").href;
     const missing = (): Promise<never> =>
       Promise.reject(
@@ -264,19 +264,19 @@ describe("the engine on DBOS", () => {
     await expect(loadDbos(() => Promise.reject(new TypeError("broken")))).rejects.toThrow("cannot load");
   });
 
-  it("is one per process", async () => {
+  it("is a single instance per process", async () => {
     const second = openApp(database.url);
     await expect(second.api.ready).rejects.toThrow("DBOS runs in this process already");
     await second.close();
     expect((await run({ item: "still there" })).status).toBe("completed");
   });
 
-  it("starts again in the same process once it has stopped, and goes on with what was left", async () => {
+  it("can be restarted in the same process, and continues unfinished runs", async () => {
     gate = deferred();
     begun = deferred();
     const result = runWorkflow(gated, { resolve: app.api.resolve, user: ann, runId: "left" });
     const outcome = result.catch((error: unknown) => error);
-    await begun.promise; // a step that has not begun is not in doubt: it would simply be carried out
+    await begun.promise; // a step that has not begun is not in doubt: it would simply run
     expect(await statusInDbos("left")).toBe("PENDING");
     await app.close();
     expect(await outcome).toMatchObject({ status: 503 });
@@ -287,7 +287,7 @@ describe("the engine on DBOS", () => {
     expect(ended).toMatchObject({ status: "compensated", failedStep: "wait" });
   });
 
-  it("starts, and begins runs, when DBOS's database is back that was away", { timeout: 60_000 }, async () => {
+  it("starts, and starts runs, when DBOS's database is available again", { timeout: 60_000 }, async () => {
     await app.close();
     const gate = await gateTo(database.url);
     const away = recordingLogger();
@@ -308,7 +308,7 @@ describe("the engine on DBOS", () => {
     await app.api.ready;
   });
 
-  it("parks a run that was cancelled in DBOS", async () => {
+  it("marks a run that was cancelled in DBOS for attention", async () => {
     gate = deferred();
     const result = runWorkflow(gated, { resolve: app.api.resolve, user: ann, runId: "cancelled" });
     await expect.poll(() => statusInDbos("cancelled"), { timeout: 10_000 }).toBe("PENDING");
@@ -320,7 +320,7 @@ describe("the engine on DBOS", () => {
   });
 
   it.each(["", "sqlite.db", "mysql://a:b@localhost/c", "postgres://localhost/app", "postgres://me@localhost"])(
-    "refuses a URL that is none of PostgreSQL: %j",
+    "refuses a URL that is not PostgreSQL: %j",
     (databaseUrl) => {
       expect(() => dbosEngine({ databaseUrl })).toThrow("dbosEngine() needs a databaseUrl");
     },

@@ -1,4 +1,4 @@
-// A process that begins a run and dies in one of its steps. Arguments: database, run id, input.
+// A process that starts a run and dies in one of its steps. Arguments: database, run id, input.
 import { runWorkflow } from "../../../src/index.ts";
 import { openApp, placeAll } from "./dbos-app.ts";
 

@@ -42,7 +42,7 @@ const gone = entity("gone", { text: string, deletedAt: datetime.optional() })
   .rules({ read: ["everyone"], create: ["authenticated"], delete: ["authenticated"] });
 const all: readonly EntityLike[] = [person, doc, stock, gone];
 
-/** An app in which runs live in memory, and a way to run steps as somebody. */
+/** An app with in-memory runs, and a way to run steps as a given caller. */
 async function started() {
   const { file, remove } = await freshSqliteFile();
   const app = await workflowApp({ driver: embedded({ file }), entities: all, journal: false });
@@ -67,7 +67,7 @@ const idOf =
   ({ results }: StepContext) => ({ id: (results[name] as { id: string }).id });
 
 describe("entity steps in an app", () => {
-  it("have the caller's rights, and what the caller owns is the caller's", async () => {
+  it("have the caller's rights, and new records belong to the caller", async () => {
     const { run, rows } = await started();
     const result = await run(
       ann,
@@ -78,7 +78,7 @@ describe("entity steps in an app", () => {
     expect(await rows("doc")).toMatchObject([{ title: "still mine", ownerId: "ann", state: "draft" }]);
   });
 
-  it("fail with what the rules say when the caller may not, and what was done before is taken back", async () => {
+  it("fail when the rules refuse the caller, and earlier steps are compensated", async () => {
     const { run, rows, system } = await started();
     await system.stock?.create({ id: "s", left: 3 });
     await system.doc?.create({ id: "theirs", title: "theirs", ownerId: "bob" });
@@ -103,7 +103,7 @@ describe("entity steps in an app", () => {
     expect(await run(null, createEntityStep("doc", { title: "nobody's" }))).toMatchObject({ error: { status: 401 } });
   });
 
-  it("are held to validation", async () => {
+  it("are validated", async () => {
     const { run, rows } = await started();
     expect(await run(ann, createEntityStep("doc", { title: "x" }))).toMatchObject({
       error: { status: 400, code: "VALIDATION_FAILED" },
@@ -111,7 +111,7 @@ describe("entity steps in an app", () => {
     expect(await rows("doc")).toEqual([]);
   });
 
-  it("have the system's rights where they say so, and compensations always have them", async () => {
+  it("have the system's rights if they request them, and compensations always do", async () => {
     const { run, rows, system } = await started();
     await system.stock?.create({ id: "s", left: 3 });
     const reserve = withOptions(updateEntityStep("stock", { id: "s" }, { left: 2 }), { asSystem: true });
@@ -120,14 +120,14 @@ describe("entity steps in an app", () => {
     const again = withOptions(updateEntityStep("stock", { id: "s" }, { left: 1 }), { asSystem: true });
     expect((await run(ann, again, fails)).status).toBe("compensated");
     expect(await rows("stock")).toMatchObject([{ left: 2 }]);
-    // Nobody may delete what they have just given away, and nobody has to.
+    // A caller may not delete a record they have just given away; the compensation may.
     const give = updateEntityStep("doc", idOf("create-doc"), { ownerId: "bob" });
     const given = await run(ann, createEntityStep("doc", { title: "a gift" }), give, fails);
     expect(given.status).toBe("compensated");
     expect(await rows("doc")).toEqual([]);
   });
 
-  it("take a deletion back with all the record had, what is never shown included", async () => {
+  it("restore a deleted record with all its values, hidden ones included", async () => {
     const { run, system } = await started();
     await system.doc?.create({ id: "d", title: "mine", ownerId: "ann", secret: "s3cret", state: "published" });
     const reads = step("reads", ({ driver }) => driver.findOne("doc", { id: "d" }));
@@ -139,7 +139,7 @@ describe("entity steps in an app", () => {
     expect(JSON.stringify(await system.doc?.get("d"))).not.toContain("s3cret");
   });
 
-  it("can be one transaction with each other, of the caller", async () => {
+  it("can share one transaction of the caller", async () => {
     const together = (...steps: Step[]) =>
       steps.reduce((builder, made) => builder.addStep(made), workflow("w").transactional()).build();
     const { app, rows } = await started();
@@ -153,7 +153,7 @@ describe("entity steps in an app", () => {
 });
 
 describe("entity steps of an entity with soft deletion", () => {
-  it("really delete what they created, and what they deleted is there again", async () => {
+  it("delete permanently what they created, and restore what they deleted", async () => {
     const { run, rows } = await started();
     expect((await run(ann, createEntityStep("gone", { text: "t" }), fails)).status).toBe("compensated");
     expect(await rows("gone")).toEqual([]);

@@ -37,7 +37,7 @@ const plain = (row: unknown) => Object.fromEntries(Object.entries(row as object)
 const notes = async () => (await driver.findMany("note", { sort: [{ field: "text", direction: "asc" }] })).map(plain);
 /** The id of the note that is not `old`. */
 const newId = async () => (await driver.findOne("note", { text: "new" }))?.id;
-/** Somebody else, between a step and what takes it back. */
+/** Another caller acts between a step and its compensation. */
 const meanwhile = (work: () => Promise<unknown>): Step => step("meanwhile", async () => void (await work()));
 const once = <S extends Step>(made: S): Step => withOptions(made, { compensationRetry: { attempts: 1 } });
 
@@ -60,7 +60,7 @@ describe("createEntityStep", () => {
     expect(await driver.findOne("note", { id: (results[name] as { id: string }).id })).toMatchObject({ text });
   });
 
-  it("creates one of nothing but what is made by itself, when there is a name and no data", async () => {
+  it("creates a record of defaults only, if there is a name and no data", async () => {
     const bare = entity("bare", { text: string.optional() });
     const own = createEnhancedDriver(memoryDriver(), [bare]);
     await own.connect();
@@ -68,20 +68,20 @@ describe("createEntityStep", () => {
     expect(await own.count("bare")).toBe(1);
   });
 
-  it("deletes the record to take it back", async () => {
+  it("compensates by deleting the record", async () => {
     const result = await run(createEntityStep(note, data), fails);
     expect(result).toMatchObject({ status: "compensated", compensatedSteps: ["create-note"] });
     expect(await notes()).toEqual([old]);
   });
 
-  it("deletes it also when later steps have changed it, and that was taken back", async () => {
+  it("deletes it also if later steps changed it, and were compensated", async () => {
     const idOf = ({ results }: StepContext) => ({ id: (results["create-note"] as { id: string }).id });
     const result = await run(createEntityStep(note, data), updateEntityStep(note, idOf, { stars: 5 }), fails);
     expect(result.compensatedSteps).toEqual(["update-note", "create-note"]);
     expect(await notes()).toEqual([old]);
   });
 
-  it("leaves a record alone that another caller has changed since: that is a compensation that failed", async () => {
+  it("fails to compensate if another caller has changed the record since", async () => {
     const change = meanwhile(async () => driver.update("note", { id: await newId() }, { stars: 9 }));
     const result = await run(once(createEntityStep(note, data)), change, fails);
     expect(result).toMatchObject({
@@ -93,7 +93,7 @@ describe("createEntityStep", () => {
     expect(await notes()).toMatchObject([{ text: "new", stars: 9 }, old]);
   });
 
-  it("has nothing to do when another caller has deleted it since", async () => {
+  it("has nothing to compensate if another caller has deleted it since", async () => {
     const remove = meanwhile(async () => driver.delete("note", { id: await newId() }));
     expect(await run(createEntityStep(note, data), remove, fails)).toMatchObject({
       status: "compensated",
@@ -101,7 +101,7 @@ describe("createEntityStep", () => {
     });
   });
 
-  it("stores a password as a hash, and takes such a record back as well", async () => {
+  it("stores a password as a hash, and compensates such a record as well", async () => {
     const made = createEntityStep(member, { name: "Ann", password: "correct horse" });
     let stored: unknown;
     const look = meanwhile(async () => {
@@ -136,14 +136,14 @@ describe("updateEntityStep", () => {
     expect(await driver.findOne("note", { id: "n" })).toMatchObject({ text, stars: 1 });
   });
 
-  it("gives back what it changed, and nothing else", async () => {
+  it("reverts what it changed, and nothing else", async () => {
     const other = meanwhile(() => driver.update("note", { id: "n" }, { stars: 9 }));
     const result = await run(updateEntityStep(note, where, data), other, fails);
     expect(result).toMatchObject({ status: "compensated", compensatedSteps: ["update-note"] });
     expect(await notes()).toMatchObject([{ text: "old", stars: 9 }]);
   });
 
-  it("leaves a record alone whose fields another caller has changed since", async () => {
+  it("leaves a record unchanged if another caller has changed its fields since", async () => {
     const other = meanwhile(() => driver.update("note", { id: "n" }, { text: "theirs" }));
     const result = await run(once(updateEntityStep(note, where, data)), other, fails);
     expect(result).toMatchObject({ status: "compensation_failed", compensatedSteps: [] });
@@ -151,14 +151,14 @@ describe("updateEntityStep", () => {
     expect(await notes()).toMatchObject([{ text: "theirs" }]);
   });
 
-  it("does not create again what another caller has deleted since", async () => {
+  it("does not recreate a record that another caller has deleted since", async () => {
     const other = meanwhile(() => driver.delete("note", { id: "n" }));
     const result = await run(once(updateEntityStep(note, where, data)), other, fails);
     expect(result.compensationErrors).toMatchObject([{ error: { message: "note n has been deleted since" } }]);
     expect(await notes()).toEqual([]);
   });
 
-  it("takes several changes of one record back in turn", async () => {
+  it("reverts several changes of one record in turn", async () => {
     const result = await run(
       updateEntityStep("one", note, where, { text: "one" }),
       updateEntityStep("two", note, where, { text: "two" }),
@@ -168,13 +168,13 @@ describe("updateEntityStep", () => {
     expect(await notes()).toMatchObject([{ text: "old" }]);
   });
 
-  it("has nothing to take back when it changed nothing", async () => {
+  it("has nothing to compensate when it changed nothing", async () => {
     const other = meanwhile(() => driver.update("note", { id: "n" }, { text: "theirs" }));
     expect((await run(updateEntityStep(note, where, { text: "old" }), other, fails)).status).toBe("compensated");
     expect(await notes()).toMatchObject([{ text: "theirs" }]);
   });
 
-  it("cannot take a changed password back, and says so", async () => {
+  it("cannot revert a changed password, and reports it", async () => {
     await driver.create("member", { id: "m", name: "Ann", password: "correct horse", ...at });
     const result = await run(once(updateEntityStep(member, { id: "m" }, { password: "battery staple" })), fails);
     expect(result.status).toBe("compensation_failed");
@@ -199,20 +199,20 @@ describe("deleteEntityStep", () => {
     expect(await notes()).toEqual([]);
   });
 
-  it("creates the record again, with its id and all it had", async () => {
+  it("creates the record again, with its id and all its values", async () => {
     const result = await run(deleteEntityStep(note, where), fails);
     expect(result).toMatchObject({ status: "compensated", compensatedSteps: ["delete-note"] });
     expect(await notes()).toEqual([old]);
   });
 
-  it("leaves a record alone that another caller has created with its id", async () => {
+  it("leaves a record unchanged that another caller has created with its id", async () => {
     const other = meanwhile(() => driver.create("note", { id: "n", text: "theirs", stars: 0, ...at }));
     const result = await run(once(deleteEntityStep(note, where)), other, fails);
     expect(result).toMatchObject({ status: "compensation_failed", compensationErrors: [{ step: "delete-note" }] });
     expect(await notes()).toMatchObject([{ text: "theirs" }]);
   });
 
-  it("cannot create a record with a password again, and says so", async () => {
+  it("cannot recreate a record with a password, and reports it", async () => {
     await driver.create("member", { id: "m", name: "Ann", password: "correct horse", ...at });
     const result = await run(once(deleteEntityStep(member, { id: "m" })), fails);
     expect(result.status).toBe("compensation_failed");
@@ -227,21 +227,21 @@ describe("an entity step whose conditions", () => {
     deleteEntityStep(note, where),
   ];
 
-  it("no record meets fails, and changes nothing", async () => {
+  it("match no record fails, and changes nothing", async () => {
     for (const where of [{ id: "gone" }, { text: "gone" }, () => ({ id: "gone" })])
       for (const made of both(where))
         expect(await run(made)).toMatchObject({ status: "compensated", error: { code: "NOT_FOUND", status: 404 } });
     expect(await notes()).toEqual([old]);
   });
 
-  it("several records meet fails, and changes nothing", async () => {
+  it("match several records fails, and changes nothing", async () => {
     await driver.create("note", { ...old, id: "n2" });
     for (const made of both({ text: "old" }))
       expect((await run(made)).error?.message).toBe("Several records of note match; a step is about one of them");
     expect(await driver.count("note", { text: "old" })).toBe(2);
   });
 
-  it("are missing fails: a step is never about whichever record there is", async () => {
+  it("are missing fails, even if there is only one record", async () => {
     const idOf = ({ input }: StepContext) => ({ id: (input as { noteId?: string }).noteId });
     for (const [where, code] of [
       [{}, "CONFIGURATION_ERROR"],
@@ -253,7 +253,7 @@ describe("an entity step whose conditions", () => {
   });
 });
 
-it("an entity step that fails is rolled back by itself, and tried again where it may be", async () => {
+it("an entity step that fails is rolled back by itself, and retried if allowed", async () => {
   let tries = 0;
   const made = updateEntityStep(note, { id: "n" }, async ({ driver: own }) => {
     tries += 1;

@@ -53,10 +53,10 @@ describe.each(SHARED_DATABASES)("several processes on %s", (_, open) => {
     expect(traces.map(({ processes }) => processes)).toEqual(runs.map(() => 1));
   });
 
-  it("keep one out that was stopped past its lease: it writes nothing when it goes on", async () => {
+  it("fence off a process that was paused past its lease: it writes nothing", async () => {
     const database = await opened(open);
     const paused = await started(database, { push: "auto" });
-    // Between an effect and its entry, and before an entry that says that something begins.
+    // Between an effect and its journal entry, and before an entry that says that a step begins.
     const runs = [
       { runId: "after", at: "execute charge: after-effect" },
       { runId: "before", at: "execute charge: before-start" },
@@ -64,7 +64,7 @@ describe.each(SHARED_DATABASES)("several processes on %s", (_, open) => {
     ];
     await paused.stopAt(runs);
     paused.process.kill("SIGSTOP");
-    // Its clock says that the lease is over.
+    // By its clock, the lease has expired.
     const heir = await started(database, { aheadMs: HOUR });
     await heir.settled();
     const left = await contentOf(database);
@@ -84,7 +84,7 @@ describe.each(SHARED_DATABASES)("several processes on %s", (_, open) => {
 });
 
 describe("a process that has lost a run", () => {
-  it("rolls back the transaction of an entity step that another process has executed meanwhile", async () => {
+  it("rolls back an entity step that another process has executed meanwhile", async () => {
     const database = await opened(openPostgres);
     const paused = await started(database, { push: "auto" });
     await paused.stopAt([{ runId: "one", at: "execute create: after-effect" }]);
@@ -100,7 +100,7 @@ describe("a process that has lost a run", () => {
     expect(one).toMatchObject({ status: "completed", items: 1 });
   });
 
-  it("aborts the signal of its step as soon as the lease cannot be renewed in time, and begins nothing more", async () => {
+  it("aborts its step's signal when the lease cannot be renewed, and starts no more", async () => {
     const database = await opened(openPostgres);
     const gate = await gateTo(database.address);
     await gate.open();

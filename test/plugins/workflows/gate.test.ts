@@ -62,7 +62,7 @@ const texts = async () => (await api.asSystem().note.list({ sort: ["text"] })).d
 const outcome = ({ status, error }: WorkflowResult) => [status, (error as { code?: string } | undefined)?.code ?? null];
 const ann = { id: "ann" };
 
-/** What a handler gets of running steps with its context. */
+/** The result of running steps with a handler's context. */
 async function inHandler(user: { id: string } | null, run: (context: RunOptions) => Promise<WorkflowResult>) {
   handle = async (context) => outcome(await run(context));
   return (await app.as(user).request("POST", "/api/notes/run")).body;
@@ -74,7 +74,7 @@ describe.each<[string, (steps: readonly Step[], context: RunOptions) => Promise<
   ["runWorkflow(steps, ctx)", (steps, context) => runWorkflow(steps, context)],
   ["runWorkflow(steps, { scope })", (steps, { scope }) => runWorkflow(steps, { scope })],
 ])("%s in a handler", (_, run) => {
-  it("asks the rules of the caller, and the validation of the entity", async () => {
+  it("applies the caller's rules, and the entity's validation", async () => {
     expect(await inHandler(null, (context) => run([create], context))).toEqual(["compensated", "UNAUTHENTICATED"]);
     const change = updateEntityStep("note", { id: "n" }, { text: "changed" });
     expect(await inHandler(ann, (context) => run([change], context))).toEqual(["compensated", "FORBIDDEN"]);
@@ -87,7 +87,7 @@ describe.each<[string, (steps: readonly Step[], context: RunOptions) => Promise<
     expect(await texts()).toEqual(["new", "old"]);
   });
 
-  it("compensates with the rights of the system, and gives those to a step that asks for them", async () => {
+  it("compensates with the system's rights, and grants them to a step on request", async () => {
     const change = withOptions(updateEntityStep("note", { id: "n" }, { text: "changed" }), { asSystem: true });
     const fails = step("fails", () => Promise.reject(new TypeError("boom")));
     expect(await inHandler(ann, (context) => run([change, create, fails], context))).toEqual(["compensated", null]);
@@ -120,7 +120,7 @@ describe("in an app", () => {
     expect(await texts()).toEqual(["old"]);
   });
 
-  it("executeWorkflow runs as the user, as anonymous or as the system with the app's resolve", async () => {
+  it("executeWorkflow runs as user, anonymous or system with the app's resolve", async () => {
     const { resolve, driver } = api;
     expect(outcome(await executeWorkflow([create], { resolve }))).toEqual(["compensated", "UNAUTHENTICATED"]);
     expect(outcome(await executeWorkflow([create], { resolve, driver }))).toEqual(["compensated", "UNAUTHENTICATED"]);
@@ -155,12 +155,12 @@ describe("on a driver alone", () => {
     expect(await texts()).toEqual(["old"]);
   });
 
-  it("writes an entity that has neither rules nor protected fields", async () => {
+  it("writes an entity without rules and protected fields", async () => {
     expect(outcome(await executeWorkflow(api.driver, [createEntityStep(plain, { text: "t" })]))[0]).toBe("completed");
     expect(await api.driver.count("plain")).toBe(1);
   });
 
-  it("writes protected fields through a driver that protects them, in its transactions too", async () => {
+  it("writes protected fields through a protecting driver, also in its transactions", async () => {
     const driver = createEnhancedDriver(api.driver, [login]);
     const made = createEntityStep("login", { name: "Ann", password: "correct horse" });
     await driver.transaction(async (inner) => expect((await executeWorkflow(inner, [made])).status).toBe("completed"));

@@ -32,7 +32,7 @@ const twoSteps = (given: WorkflowHooks, fails: boolean) =>
     .build();
 
 describe("hooks of a workflow", () => {
-  it("are told of its start, of each step and of its end", async () => {
+  it("are called for its start, for each step and for its end", async () => {
     await executeWorkflow(twoSteps(hooks, false), { input: "in" });
     expect(told.splice(0)).toEqual([
       ["start", "in"],
@@ -43,7 +43,7 @@ describe("hooks of a workflow", () => {
     ]);
   });
 
-  it("are told of the step that failed, and of each compensation before it runs", async () => {
+  it("are called for the failed step, and for each compensation before it runs", async () => {
     await executeWorkflow(twoSteps(hooks, true));
     expect(told.splice(0)).toEqual([
       ["start", undefined],
@@ -56,7 +56,7 @@ describe("hooks of a workflow", () => {
     ]);
   });
 
-  it("are waited for", async () => {
+  it("are awaited", async () => {
     const slow = async (): Promise<void> => {
       await new Promise((resolve) => setImmediate(resolve));
       told.push("hook");
@@ -65,7 +65,7 @@ describe("hooks of a workflow", () => {
     expect(told.splice(0)).toEqual(["hook", "one runs", "hook"]);
   });
 
-  it("are told once of a step that was tried several times", async () => {
+  it("are called once for a step that was retried", async () => {
     const built = workflow("w")
       .withHooks(hooks)
       .step("flaky", ({ attempt }) => (attempt < 3 ? Promise.reject(new TypeError("x")) : attempt), undefined, {

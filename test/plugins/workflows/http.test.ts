@@ -44,7 +44,7 @@ const orderWith = (...steps: Steps) =>
         .workflow(...steps),
     });
 
-/** Serves entities from a file, with tokens that are the ids of users. */
+/** Serves entities from a file; tokens are user ids. */
 async function served(
   entities: readonly EntityLike[],
   logger: Logger = noopLogger,
@@ -77,7 +77,7 @@ const last = step("last", ({ input, results }: StepContext<{ how?: string | null
 });
 
 describe("an action that is a workflow", () => {
-  it("answers with what its last step gives, masked like every answer", async () => {
+  it("responds with its last step's result, masked like every response", async () => {
     const { place } = await served([orderWith([create, last])]);
     expect(await place({ item: "tea" })).toMatchObject({ status: 200, json: { of: expect.any(String) } });
     const shown = createEntityStep("order", ({ input }: StepContext<{ item: string }>) => ({
@@ -92,7 +92,7 @@ describe("an action that is a workflow", () => {
     expect(await none({ item: "tea" })).toMatchObject({ status: 204, json: undefined });
   });
 
-  it("checks who calls and with what before any step runs", async () => {
+  it("checks the caller and the input before any step runs", async () => {
     const ran: string[] = [];
     const { place, url } = await served([orderWith([step("ran", () => void ran.push("ran"))])]);
     expect((await request(url, "POST", "/api/orders/place", { body: { item: "tea" } })).status).toBe(401);
@@ -100,7 +100,7 @@ describe("an action that is a workflow", () => {
     expect(ran).toEqual([]);
   });
 
-  it("keeps the status of a Keelson error, when all was taken back", async () => {
+  it("keeps the status of a Keelson error when everything was compensated", async () => {
     const { place, get } = await served([orderWith([create, last])]);
     expect(await place({ item: "tea", how: "conflict" })).toMatchObject({
       status: 409,
@@ -109,14 +109,14 @@ describe("an action that is a workflow", () => {
     expect((await get("/api/orders")).json).toEqual([]);
   });
 
-  it("has the caller's rights: a step that the caller may not do is 403, and those before it are taken back", async () => {
+  it("has the caller's rights: a forbidden step is 403, and earlier ones are compensated", async () => {
     const steal = updateEntityStep("stock", { id: "s" }, { left: "none" });
     const { place, get } = await served([stock, orderWith([create, steal])]);
     expect((await place({ item: "tea" })).status).toBe(403);
     expect((await get("/api/orders")).json).toEqual([]);
   });
 
-  it("answers other failures with WORKFLOW_FAILED, and tells nothing of what was inside", async () => {
+  it("responds to other failures with WORKFLOW_FAILED, without details", async () => {
     const logger = recordingLogger();
     const { place, get } = await served([orderWith([create, last])], logger);
     const { status, json, headers } = await place({ item: "tea", how: "odd" });
@@ -141,7 +141,7 @@ describe("an action that is a workflow", () => {
     });
   });
 
-  it("says WORKFLOW_FAILED also for a Keelson error, when something could not be taken back", async () => {
+  it("responds with WORKFLOW_FAILED also for a Keelson error if a compensation failed", async () => {
     const stays = step(
       "stays",
       () => 1,
@@ -179,7 +179,7 @@ describe("an action that is a workflow", () => {
     expect((await request(url, "POST", "/api/notes/none/touch", { body, token: "ann" })).status).toBe(404);
   });
 
-  it("takes a workflow that is built, a builder, plain objects, and options", async () => {
+  it("accepts a built workflow, a builder, plain objects, and options", async () => {
     const told: string[] = [];
     const onStart = (): void => void told.push("hook");
     const plain = { name: "plain", run: ({ input }: StepContext<{ item: string }>) => ({ got: input.item }) };
@@ -196,7 +196,7 @@ describe("an action that is a workflow", () => {
     expect(told).toEqual(["hook", "hook", "hook"]);
   });
 
-  it("goes on when the caller has gone away", async () => {
+  it("continues when the client has disconnected", async () => {
     const begun = deferred<void>();
     const release = deferred<void>();
     const slow = step("slow", async () => {
@@ -222,7 +222,7 @@ describe("Prefer: respond-async", () => {
     return { release, steps: [step("wait", () => release.promise), create] };
   };
 
-  it("is answered at once with the run's address, which tells how it ends", async () => {
+  it("gets an immediate response with the run's URL, which reports its end", async () => {
     const { release, steps } = slowly();
     const { place, get } = await served([orderWith(steps)]);
     const { status, json, headers } = await place({ item: "tea" }, { prefer: "wait=5, respond-async" });
@@ -245,19 +245,19 @@ describe("Prefer: respond-async", () => {
     expect((await get("/api/workflow-runs/any", "ann")).status).toBe(404);
   });
 
-  it("means nothing to other preferences", async () => {
+  it("has no effect with other preferences", async () => {
     const { place } = await served([orderWith([create])]);
     for (const prefer of ["return=minimal", "respond-asynchronously", "x-respond-async"])
       expect((await place({ item: "tea" }, { prefer })).status).toBe(200);
   });
 });
 
-describe("an app whose actions are workflows that cannot work", () => {
+describe("an app whose actions are invalid workflows", () => {
   const boot =
     (entities: readonly EntityLike[], plugins?: (defaults: PluginList) => PluginList, driver?: Driver) => () =>
       keelson({ entities, driver: driver ?? memoryDriver(), logger: noopLogger, ...(plugins ? { plugins } : {}) });
 
-  it("does not start, and says of each action why", () => {
+  it("does not start, and gives the reason for each action", () => {
     const twice = [create, create];
     const order = entity("order", { item: string }).actions({
       none: action().workflow([]),
@@ -281,7 +281,7 @@ describe("an app whose actions are workflows that cannot work", () => {
     );
   });
 
-  it("does not start when its journal would keep encrypted fields in plain text", () => {
+  it("does not start if its journal would store encrypted fields in plaintext", () => {
     const open = (defaults: PluginList): PluginList => defaults.replace("workflows", workflows({ journal: true }));
     expect(boot([orderWith([create])], open)).not.toThrow();
     const patient = entity("patient", { ssn: string.encrypted() });
@@ -289,7 +289,7 @@ describe("an app whose actions are workflows that cannot work", () => {
   });
 });
 
-it("an error of a step that says who is asking is theirs, too", async () => {
+it("an authentication error of a step is shown to the caller too", async () => {
   const { place } = await served([orderWith([step("who", () => Promise.reject(unauthorizedError("Who are you?")))])]);
   expect(await place({ item: "tea" })).toMatchObject({ status: 401, json: { message: "Who are you?" } });
 });

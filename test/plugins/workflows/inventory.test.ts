@@ -31,7 +31,7 @@ describe("the plugin by itself", () => {
     await kernel.close();
   });
 
-  it("has internal entities for its journal, which no route shows, and the addresses of runs", async () => {
+  it("has internal entities for its journal without routes, and routes of runs", async () => {
     const { id, schema } = workflows({ journal: true });
     expect([id, workflows().schema]).toEqual(["workflows", undefined]);
     expect(schema).toBeDefined();
@@ -45,14 +45,14 @@ describe("the plugin by itself", () => {
     await api.close();
   });
 
-  it("has no journal in an app in which nothing is a workflow", async () => {
+  it("has no journal in an app without workflows", async () => {
     const api = keelson({ entities: [entity("plain", { a: string })], driver: memoryDriver(), logger: noopLogger });
     await api.ready;
     expect((await api.fetch(new Request("http://host.invalid/api/workflow-runs/any"))).status).toBe(404);
     await api.close();
   });
 
-  it("reports all that is wrong with workflows at once", () => {
+  it("reports all problems with workflows at once", () => {
     const known = workflow("known").addStep(one);
     const wrong = entity("wrong", { a: string }).actions({
       none: action().workflow([]),

@@ -35,13 +35,13 @@ async function started(parts: WorkflowAppParts) {
   return app;
 }
 
-/** All that the journal holds, as text. */
+/** The contents of the journal, as text. */
 async function journalText({ query }: SharedDatabase): Promise<string> {
   return JSON.stringify([await query('SELECT * FROM "workflowRun"'), await query('SELECT * FROM "workflowStep"')]);
 }
 
 it.each(["leaseMs", "recoveryMs", "concurrency", "maxRecoveries"])(
-  "refuses an engine whose %s is no whole number from 1",
+  "refuses an engine whose %s is not a positive integer",
   (name) => {
     for (const value of [0, -1, 1.5, Number.NaN])
       expect(() => journalEngine({ [name]: value })).toThrow(`${name} must be a whole number from 1`);
@@ -57,7 +57,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
   const app = (known: readonly WorkflowDefinition[], parts: Partial<WorkflowAppParts> = {}) =>
     started({ driver: database.driver(), entities: [note], workflows: known, ...parts });
 
-  it("change nothing through a step that goes on after its time is up", async () => {
+  it("ignore changes by a step that continues after its timeout", async () => {
     const late = deferred<void>();
     const over = deferred<unknown[]>();
     const slow = workflow("slow")
@@ -105,7 +105,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect(await journalText(database)).toBe(before);
   });
 
-  it("take back a step that failed in the end, when one of its tries may have done something", async () => {
+  it("compensate a step that failed, if one of its attempts may have had an effect", async () => {
     const taken: unknown[] = [];
     const tries = workflow("tries")
       .step(
@@ -124,7 +124,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect(taken).toEqual([undefined]);
   });
 
-  it("do not begin a step for which no time is left, and have nothing of it to take back", async () => {
+  it("do not start a step without time left, and do not compensate it", async () => {
     const ran: string[] = [];
     const brief = workflow("brief")
       .step(
@@ -142,7 +142,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
       )
       .withTimeout(100)
       .build();
-    // An app that lives in another year: its runs have their time all the same.
+    // An app whose clock is in another year: its runs have their full time.
     const clock = { now: () => new Date(Date.now() - 1_000 * HOUR) };
     const { api } = await app([brief], { clock });
     const result = await runWorkflow(brief, { resolve: api.resolve, asSystem: true });
@@ -151,7 +151,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect(ran).toEqual([]);
   });
 
-  it("remember what steps gave as it was, and again for the caller with the same id", async () => {
+  it("keep the steps' results unchanged, also for the caller with the same id", async () => {
     const given = {
       moment: new Date(1_700_000_000_000),
       never: new Date(Number.NaN),
@@ -190,7 +190,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect(calls).toEqual(["plain"]);
   });
 
-  it("take back a step whose result cannot be kept, and are as clear about it as can be", async () => {
+  it("compensate a step whose result cannot be stored, with a clear error", async () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
     const throwing = {
@@ -231,7 +231,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect(await journalText(database)).not.toContain("secret");
   });
 
-  it("ask nothing of what compensations give: it is kept nowhere", async () => {
+  it("accept any result of compensations, because it is not stored", async () => {
     let count = 0;
     const back = workflow("back")
       .step(
@@ -251,7 +251,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect({ status: result.status, count }).toEqual({ status: "compensated", count: 1 });
   });
 
-  it("are one where two of the same id are begun, here and in another process", async () => {
+  it("are one run if an id is started twice, here and in another process", async () => {
     const release = deferred<void>();
     const begun = deferred<void>();
     let count = 0;
@@ -281,7 +281,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect(count).toBe(1);
   });
 
-  it("hold no password, wherever it came from", async () => {
+  it("store no password, from any source", async () => {
     const secret = "correct-horse-battery-staple";
     const user = entity("user", { name: string, password: string.password() });
     const signup = workflow("signup")
@@ -305,7 +305,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect(text).toContain("seen");
   });
 
-  it("hold nothing in plain text where fields are encrypted, and such an app does not start with an open journal", async () => {
+  it("store nothing in plaintext if fields are encrypted, or the app does not start", async () => {
     const canary = "canary-7f3a";
     const patient = entity("patient", { name: string, ssn: string.encrypted() });
     const encryption = { key: generateEncryptionKey() };
@@ -336,7 +336,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect(await journalText(database)).not.toContain(canary);
   });
 
-  it("are told to their caller and to administrators only", async () => {
+  it("are shown to their caller and to administrators only", async () => {
     const release = deferred<void>();
     const doc = entity("doc", { title: string, secret: string.omit(), meta: json.optional() })
       .rules({ read: ["everyone"], create: ["authenticated"] })
@@ -385,7 +385,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
       });
   });
 
-  it("commit all at once with transactional(), or nothing: what is outside is taken back with its result", async () => {
+  it("commit as a whole with transactional(), and compensate outside effects", async () => {
     const taken: unknown[] = [];
     const together = (fails: boolean): WorkflowDefinition =>
       workflow(fails ? "fails" : "works")
@@ -417,7 +417,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
   });
 });
 
-describe("a database that is away", () => {
+describe("an unavailable database", () => {
   const ran: string[] = [];
   let shut: () => Promise<void> = async () => {};
   const doc = entity("doc", { title: string })
@@ -438,7 +438,7 @@ describe("a database that is away", () => {
         ]),
     });
 
-  it("lets no step run that it does not know of, and the caller is told to come again", async () => {
+  it("allows no step that it has not recorded, and the caller is told to retry", async () => {
     const database = await openPostgres();
     cleanups.push(database.drop);
     const gate = await gateTo(database.address);
@@ -461,7 +461,7 @@ describe("a database that is away", () => {
 });
 
 describe("a transactional() workflow whose process dies", () => {
-  it("has stored nothing, and takes back what it may have done outside", async () => {
+  it("has stored nothing, and compensates possible outside effects", async () => {
     const database = await openPostgres();
     cleanups.push(database.drop);
     const inside = deferred<void>();

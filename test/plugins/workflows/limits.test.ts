@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-it("a workflow that is one transaction is taken back before its database gives that up", async () => {
+it("a single-transaction workflow ends before the database's time limit", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   cleanups.push(() => vi.useRealTimers());
   const driver = memoryDriver();
@@ -44,7 +44,7 @@ it("a workflow that is one transaction is taken back before its database gives t
   expect([status, failedStep, error?.name, taken]).toEqual(["compensated", "b", "StepTimeoutError", ["letter"]]);
 });
 
-/** Time that passes without anybody waiting for it. */
+/** Advances the clock without waiting. */
 async function passed(milliseconds: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(milliseconds);
 }
@@ -63,7 +63,7 @@ describe.each(SHARED_DATABASES)("a run with a journal on %s", (_, open) => {
   }
   const stored = async () => (await database.query('SELECT "status", "fence", "leaseUntil" FROM "workflowRun"'))[0];
 
-  it("stays with the process that is at work on it, when its clock is set", async () => {
+  it("stays with the process that works on it when its clock is changed", async () => {
     let offset = 0;
     let begun = 0;
     const release = deferred<void>();
@@ -81,14 +81,14 @@ describe.each(SHARED_DATABASES)("a run with a journal on %s", (_, open) => {
     await here.promise;
     const before = await stored();
     offset = HOUR;
-    // The lease is renewed at once, and nobody takes the run over.
+    // The lease is renewed at once, and no process takes the run over.
     await expect.poll(async () => (await stored())?.leaseUntil).not.toEqual(before?.leaseUntil);
     release.resolve();
     expect(await run).toMatchObject({ status: "completed" });
     expect([begun, await stored()]).toMatchObject([1, { status: "completed", fence: 0 }]);
   });
 
-  it("goes on when a hook does not return", async () => {
+  it("continues when a hook does not return", async () => {
     const logger = recordingLogger();
     const never = () => new Promise(() => {});
     const silent = workflow("silent")
@@ -101,7 +101,7 @@ describe.each(SHARED_DATABASES)("a run with a journal on %s", (_, open) => {
     expect(logger.lines.filter((line) => line.includes("A hook of a workflow failed"))).toHaveLength(3);
   });
 
-  it("does not keep the app from closing while it waits for a hook, and nothing else is said", async () => {
+  it("does not block the app's close while it waits for a hook, and logs nothing else", async () => {
     const logger = recordingLogger();
     const waiting = deferred<void>();
     const hangs = workflow("hangs")
@@ -125,7 +125,7 @@ describe.each(SHARED_DATABASES)("a run with a journal on %s", (_, open) => {
     expect(logger.lines.filter((line) => line.includes("Looking for workflows failed"))).toEqual([]);
   });
 
-  it("is refused within a transaction, whichever way it would be begun", async () => {
+  it("is refused within a transaction, however it would be started", async () => {
     const inner = workflow("inner")
       .addStep(createEntityStep("note", { text: "inner" }))
       .build();
@@ -162,7 +162,7 @@ describe.each(SHARED_DATABASES)("a run with a journal on %s", (_, open) => {
     expect(await stored()).toBeUndefined();
   });
 
-  it("has an id that an id can be", async () => {
+  it("has a valid record id as its id", async () => {
     const one = workflow("one")
       .step("one", () => 1)
       .build();
@@ -174,7 +174,7 @@ describe.each(SHARED_DATABASES)("a run with a journal on %s", (_, open) => {
     expect(await stored()).toBeUndefined();
   });
 
-  it("is another one with another input, and the same one with the same", async () => {
+  it("is another run with another input, and the same run with the same input", async () => {
     let ran = 0;
     const one = workflow("one")
       .step("one", () => ++ran)
@@ -197,7 +197,7 @@ describe.each(SHARED_DATABASES)("a run with a journal on %s", (_, open) => {
   });
 });
 
-it("a run in memory is another one with another input, too", async () => {
+it("a run in memory with another input is another run too", async () => {
   const release = deferred<void>();
   const one = workflow("one")
     .step("one", () => release.promise)

@@ -18,7 +18,7 @@ import { whileHeld } from "../../support/while-held.ts";
 import { SHARED_DATABASES, type SharedDatabase } from "../../support/workflows/order-databases.ts";
 import { workflowApp } from "../../support/workflows/workflow-app.ts";
 
-// What entity steps do to records besides the one they are about.
+// The effects of entity steps on related records.
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -82,21 +82,21 @@ describe.each(DATABASES)("on %s", (_, open) => {
   }
   const LINKED = { tags: ["a", "b"], related: ["q"], third: ["p"], shelf: ["p", "q"] };
 
-  it("a record that was deleted is linked again, on both sides", async () => {
+  it("a restored record is linked again, on both sides", async () => {
     const { run, linked } = await takenBack(deleteEntityStep("post", { id: "p" }));
     expect(await linked()).toEqual(LINKED);
     expect(await run()).toMatchObject({ status: "compensated", compensatedSteps: [expect.stringContaining("-post")] });
     expect(await linked()).toEqual(LINKED);
   });
 
-  it("it is linked to what is still there", async () => {
+  it("it is linked to the records that still exist", async () => {
     const gone = step("gone", ({ client }) => client(tag).delete("b"), undefined, { asSystem: true });
     const { run, linked } = await takenBack(deleteEntityStep("post", { id: "p" }), gone);
     expect(await run()).toMatchObject({ status: "compensated" });
     expect(await linked()).toEqual({ ...LINKED, tags: ["a"] });
   });
 
-  it("links that were changed are taken back, and those of others stay", async () => {
+  it("changed links are reverted, and those of other callers remain", async () => {
     const changed = updateEntityStep("post", { id: "p" }, { title: "new", tagsIds: ["b", "c"] });
     const { run, linked, system } = await takenBack(changed);
     expect(await run()).toMatchObject({ status: "compensated", compensatedSteps: [expect.stringContaining("-post")] });
@@ -104,7 +104,7 @@ describe.each(DATABASES)("on %s", (_, open) => {
     expect(await system.post?.get("p")).toMatchObject({ title: "one" });
   });
 
-  it("links of a record that was created go with it", async () => {
+  it("links of a created record are deleted with it", async () => {
     const { run, linked } = await takenBack(createEntityStep("post", { title: "new", tagsIds: ["a"] }));
     expect(await run()).toMatchObject({ status: "compensated" });
     expect(await linked()).toEqual(LINKED);
@@ -125,7 +125,7 @@ describe.each(DATABASES)("on %s", (_, open) => {
 });
 
 describe.each(SHARED_DATABASES.filter(([name]) => name === "PostgreSQL"))("on %s", (_, open) => {
-  it("a record that others come to refer to while it waits is not deleted", async () => {
+  it("a record that others start to refer to while it waits is not deleted", async () => {
     const database = await open();
     cleanups.push(database.drop);
     const definition = workflow([deleteEntityStep("post", { id: "p" }), fails]);

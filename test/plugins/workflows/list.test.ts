@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe("the list of runs", () => {
-  it("has the caller's own runs, the last begun first", async () => {
+  it("contains the caller's own runs, the newest first", async () => {
     const { status, json } = await get("", "ann");
     expect(status).toBe(200);
     expect(json).toMatchObject([
@@ -59,7 +59,7 @@ describe("the list of runs", () => {
     expect(JSON.stringify(json)).not.toMatch(/canary|userId|caller/);
   });
 
-  it("has all runs, and whose they are, for administrators alone", async () => {
+  it("contains all runs, and their owners, for administrators only", async () => {
     const { json } = await get("", "root");
     expect(json.map(({ userId }: { userId: string }) => userId)).toEqual(["bob", "bob", "ann", "ann", "ann"]);
     expect((await get("", "eve")).json).toEqual([]);
@@ -72,7 +72,7 @@ describe("the list of runs", () => {
     expect((await get("?name=order.other", "ann")).json).toEqual([]);
   });
 
-  it("goes on after a page, and has as many records as it may", async () => {
+  it("continues after a page, and respects the page size", async () => {
     const seen: string[] = [];
     let after = "";
     for (let page = 0; page < 3; page++) {
@@ -85,14 +85,14 @@ describe("the list of runs", () => {
     expect((await get("?_limit=6", "root")).status).toBe(400);
   });
 
-  it("refuses parameters that it does not know, and cursors of other lists", async () => {
+  it("refuses unknown parameters, and cursors of other lists", async () => {
     for (const query of ["?_limit=0", "?_limit=x", "?status=done", "?userId=ann", "?_after=x"])
       expect([query, (await get(query, "ann")).status]).toEqual([query, 400]);
   });
 });
 
 describe("the report of a run", () => {
-  it("tells of each step how it went, and whether it was taken back", async () => {
+  it("shows each step's outcome, and whether it was compensated", async () => {
     const { json: runs } = await get("?status=compensated", "ann");
     const { json } = await get(`/${runs[1].id}`, "ann");
     expect(json.steps).toMatchObject([

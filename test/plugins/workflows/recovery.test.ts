@@ -46,11 +46,11 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
     return app;
   }
 
-  /** An app that takes the leases of all others for expired. */
+  /** An app that treats all leases of other processes as expired. */
   const heir = (known: readonly WorkflowDefinition[], parts: Partial<WorkflowAppParts> = {}) =>
     started(known, { clock: { now: () => new Date(Date.now() + HOUR) }, ...parts });
 
-  /** Three steps; in the first process the second one never ends. Said is what the second process did. */
+  /** Three steps; in the first process the second one never ends. Returns what the second process did. */
   function threeSteps(said: unknown[], hangs?: () => void): WorkflowDefinition {
     const second = async (context: StepContext): Promise<string> => {
       if (hangs === undefined) said.push("second");
@@ -75,7 +75,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
       .build();
   }
 
-  /** Begins a run whose process then loses it. */
+  /** Starts a run that its process then loses. */
   async function begun(input: unknown, runId = "run"): Promise<void> {
     const hanging = deferred<void>();
     const three = threeSteps([], hanging.resolve);
@@ -87,7 +87,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
 
   const first = { at: new Date(7), big: 2n ** 70n, text: "one" };
 
-  it("is compensated when the result of its step is unknown; compensations get input, data and results", async () => {
+  it("is compensated if a step's result is unknown, with input, data and results", async () => {
     await begun({ item: "x" });
     const said: unknown[] = [];
     await heir([threeSteps(said)]);
@@ -104,7 +104,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
     ]);
   });
 
-  it("goes on with its caller's rights when its step may be repeated", async () => {
+  it("continues with its caller's rights if its step may be repeated", async () => {
     await begun({ item: "x" });
     const said: unknown[] = [];
     const three = threeSteps(said);
@@ -114,7 +114,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
     expect(said).toEqual(["second", "third", { first, second: "second" }, { id: "ann", roles: ["a"] }]);
   });
 
-  it("is taken back when a step would need a password: it went with its process", async () => {
+  it("is compensated if a step would need a password, which is not stored", async () => {
     await begun({ name: "ann", password: "correct horse" });
     const said: unknown[] = [];
     const three = threeSteps(said);
@@ -124,7 +124,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
     expect(said).not.toContain("third");
   });
 
-  it("needs attention when its steps have changed, and nothing of it runs", async () => {
+  it("needs attention when its steps have changed, and none of them runs", async () => {
     await begun({}, "changed");
     const said: unknown[] = [];
     const logger = recordingLogger();
@@ -138,7 +138,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
     expect(logger.lines.join("\n")).toContain("its workflow has changed since it began");
   });
 
-  it("needs attention when it was taken up too often: one that kills its process does not go on for ever", async () => {
+  it("needs attention after too many recoveries, in case it kills its process", async () => {
     await begun({});
     const said: unknown[] = [];
     await database.query('UPDATE "workflowRun" SET fence = 2');
@@ -149,7 +149,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
     expect(said).toEqual([]);
   });
 
-  it("keeps no other waiting when it cannot be read", async () => {
+  it("blocks no other run when it cannot be read", async () => {
     await begun({}, "broken");
     await database.query(`UPDATE "workflowRun" SET input = 'no JSON'`);
     await begun({}, "good");
@@ -157,7 +157,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
     expect(await ended.promise).toMatchObject({ metadata: { id: "good" }, status: "compensated" });
   });
 
-  it("is one of a thousand: as many are taken up at once as was said, and the API answers meanwhile", async () => {
+  it("is one of a thousand: recovery respects its limit, and the API responds meanwhile", async () => {
     const release = deferred<void>();
     const full = deferred<void>();
     let active = 0;
@@ -196,7 +196,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
 });
 
 describe.each(SHARED_DATABASES)("closing an app on %s", (_, open) => {
-  it("waits for a run that is going on", async () => {
+  it("waits for a running run", async () => {
     const database = await open();
     cleanups.push(database.drop);
     const inside = deferred<void>();
@@ -218,7 +218,7 @@ describe.each(SHARED_DATABASES)("closing an app on %s", (_, open) => {
     expect(await database.query("SELECT text FROM note")).toEqual([{ text: "after" }]);
   });
 
-  it("leaves one that takes longer than the app waits to the next process, without half a step", async () => {
+  it("leaves a longer run to the next process, with no step half done", async () => {
     const database = await open();
     cleanups.push(database.drop);
     const inside = deferred<void>();
@@ -262,7 +262,7 @@ describe.each(SHARED_DATABASES)("closing an app on %s", (_, open) => {
     expect(await database.query("SELECT text FROM note")).toEqual([{ text: "before" }]);
   });
 
-  it("does not blame a step for services that a closing app refuses: its run goes on later", async () => {
+  it("does not fail a step because of closed services: its run continues later", async () => {
     const database = await open();
     cleanups.push(database.drop);
     const inside = deferred<void>();

@@ -19,7 +19,7 @@ import {
 import { freshSqliteFile } from "../../support/databases.ts";
 import { workflowApp } from "../../support/workflows/workflow-app.ts";
 
-// A write is not a way to read (docs/adr/0010): what a run gives is shown by the rules of whoever reads it.
+// A write is not a way to read (docs/adr/0010): a run's result is masked by the rules of its reader.
 
 const ASYNC = { prefer: "respond-async" };
 const cleanups: (() => unknown)[] = [];
@@ -35,13 +35,13 @@ async function started(entities: readonly EntityLike[]) {
 }
 type App = Awaited<ReturnType<typeof started>>;
 
-/** What a run gives whoever waits for it, and what the report of another one shows. */
+/** A run's response to its starter, and the report of another run. */
 async function shown(app: App, path: string, body: object = {}, id = "ann") {
   const answer = await app.as({ id }).request("POST", path, body);
   return { answer, ...(await shownOnce(app, path, body, id)) };
 }
 
-/** What the report of a run shows. */
+/** The report of a run. */
 async function shownOnce({ as }: App, path: string, body: object = {}, id = "ann") {
   const ann = as({ id });
   const accepted = await ann.request("POST", path, body, ASYNC);
@@ -96,15 +96,15 @@ async function seeded() {
   return app;
 }
 
-describe("what a workflow gives", () => {
-  it("is of a record that the caller may not read its id only", async () => {
+describe("the result of a workflow", () => {
+  it("contains only the id of a record that the caller may not read", async () => {
     const app = await seeded();
     const { answer, result } = await shown(app, "/api/memos/leave");
     expect([answer.status, answer.body]).toEqual([200, { id: expect.any(String) }]);
     expect(result).toEqual({ id: expect.any(String) });
   });
 
-  it("asks of each record whose it is", async () => {
+  it("is checked for each record's owner", async () => {
     const app = await seeded();
     const anns = await shown(app, "/api/orders/touch");
     expect([anns.answer.body, anns.result]).toEqual([{ id: "o1" }, { id: "o1" }]);
@@ -125,7 +125,7 @@ describe("what a workflow gives", () => {
     expect(await client.order.deep()).toEqual({ list: [{ one: { id: "o1" } }], at: new Date(0) });
   });
 
-  it.each([true, false])("is asked of each record where deleted ones are hidden: %s", async (hasFieldRule) => {
+  it.each([true, false])("is checked for each record, where deleted ones are hidden: %s", async (hasFieldRule) => {
     const sees = defineRule("sees", ({ record, user }) => record?.keeper === user?.id);
     const open = defineRule("open", ({ record }) => record?.keeper !== "zoe", {
       where: () => ({ keeper: { ne: "zoe" } }),
@@ -157,14 +157,14 @@ describe("what a workflow gives", () => {
     }
   });
 
-  it("is shown in a report by the rules of who reads it", async () => {
+  it("is masked in a report by the rules of its reader", async () => {
     const app = await seeded();
     const { location } = await shown(app, "/api/memos/leave");
     const admin = app.as({ id: "root", role: "admin" });
     expect((await admin.request("GET", location)).body).toMatchObject({ result: { text: "private" } });
   });
 
-  it("is, with a declared output, nothing else in a report either", async () => {
+  it("is limited to a declared output in a report too", async () => {
     const app = await seeded();
     const { answer, accepted, result } = await shown(app, "/api/memos/told");
     expect([answer.status, answer.body]).toEqual([200, { id: "t", extra: null }]);
@@ -172,7 +172,7 @@ describe("what a workflow gives", () => {
     expect(result).toEqual({ id: "t", extra: null });
   });
 
-  it("is not in a report where it is not what the action declares", async () => {
+  it("is missing in a report if it does not match the action's declared output", async () => {
     const app = await seeded();
     const ann = app.as({ id: "ann" });
     expect((await ann.request("POST", "/api/memos/odd", {})).status).toBe(500);
@@ -183,7 +183,7 @@ describe("what a workflow gives", () => {
   });
 });
 
-it("an anonymous caller waits for the answer: the report of a run is for its starter", async () => {
+it("an anonymous caller waits for the response: reports are for the run's starter", async () => {
   const app = await seeded();
   const { status, body, headers } = await app.as(null).request("POST", "/api/memos/anyone", { text: "hello" }, ASYNC);
   expect([status, body, headers.get("location")]).toEqual([200, { said: "hello" }, null]);
@@ -198,7 +198,7 @@ const sheet = entity("sheet", { title: string, secret: string, open: bool.defaul
   });
 
 describe("the report of a run whose record was opened to its reader later", () => {
-  it("has none of the values from before", async () => {
+  it("contains none of the earlier values", async () => {
     const app = await started([sheet]);
     const now = { createdAt: new Date(), updatedAt: new Date() };
     await app.api.driver.create("sheet", { id: "s", title: "t", secret: "HIDDEN", open: false, ...now });
@@ -236,16 +236,19 @@ describe("the report of a run with a record whose field depends on it", () => {
     return app;
   }
 
-  it.each(["same", "claim", "add", "lose"])("shows it by what was read, whatever a step says: %s", async (name) => {
-    const app = await keyed();
-    const { result } = await shown(app, `/api/keys/${name}`);
-    expect(result).toMatchObject({ id: "k" });
-    expect(result).not.toHaveProperty("code");
-    const theirs = await shown(app, `/api/keys/${name}`, {}, "bob");
-    expect((theirs.result as { code?: string }).code).toBe(name === "add" ? undefined : "CODE");
-  });
+  it.each(["same", "claim", "add", "lose"])(
+    "shows the field by the values that were read, whatever a step returns: %s",
+    async (name) => {
+      const app = await keyed();
+      const { result } = await shown(app, `/api/keys/${name}`);
+      expect(result).toMatchObject({ id: "k" });
+      expect(result).not.toHaveProperty("code");
+      const theirs = await shown(app, `/api/keys/${name}`, {}, "bob");
+      expect((theirs.result as { code?: string }).code).toBe(name === "add" ? undefined : "CODE");
+    },
+  );
 
-  it("does not show it where an earlier version has kept the values only", async () => {
+  it("hides the field if an earlier version has stored only the values", async () => {
     const app = await keyed();
     const { result, location } = await shown(app, "/api/keys/same", {}, "bob");
     expect(result).toMatchObject({ code: "CODE" });
@@ -312,7 +315,7 @@ describe("a copy that a step made of a record", () => {
     return app;
   }
 
-  it.each(Object.keys(copies))("tells nothing of a record that the caller may not read: %s", async (name) => {
+  it.each(Object.keys(copies))("reveals nothing of a record that the caller may not read: %s", async (name) => {
     const app = await papers();
     const { answer, result } = await shown(app, `/api/papers/${name}`);
     expect(answer.status).toBe(200);
@@ -321,7 +324,7 @@ describe("a copy that a step made of a record", () => {
     expect(JSON.stringify(theirs.body)).toContain("HIDDEN");
   });
 
-  it("is shown when the record was theirs and is gone", async () => {
+  it("is shown if the record belonged to the caller and is deleted", async () => {
     const app = await papers();
     const { body } = await app.as({ id: "bob" }).request("POST", "/api/papers/took", {});
     expect(body).toMatchObject({ id: "p", title: "HIDDEN" });
@@ -355,7 +358,7 @@ describe("the report of an action's run", () => {
     return app;
   }
 
-  it("has no result for readers who may not use the action on its record any more", async () => {
+  it("has no result for readers who may no longer use the action on its record", async () => {
     const app = await vaults();
     const { result, location } = await shown(app, "/api/vaults/v/open");
     expect(result).toEqual({ code: "CODE" });
@@ -365,7 +368,7 @@ describe("the report of an action's run", () => {
     expect(body).not.toHaveProperty("result");
   });
 
-  it("has no result for readers who may not use an action about no record any more", async () => {
+  it("has no result for readers who may no longer use a collection action", async () => {
     const app = await vaults();
     const ann = app.as({ id: "ann", role: "staff" });
     const { location } = (await ann.request("POST", "/api/vaults/total", {}, ASYNC)).body as { location: string };
@@ -374,12 +377,12 @@ describe("the report of an action's run", () => {
     expect((await app.as({ id: "ann" }).request("GET", location)).body).not.toHaveProperty("result");
   });
 
-  it("has the result where the run itself has ended the use of its record", async () => {
+  it("has the result if the run itself has ended the right to use its record", async () => {
     const { result } = await shownOnce(await vaults(), "/api/vaults/v/burn");
     expect(result).toBe(1);
   });
 
-  it("has the result of runs that earlier versions have kept", async () => {
+  it("has the result of runs stored by earlier versions", async () => {
     const app = await vaults();
     const { location } = await shown(app, "/api/vaults/v/open");
     await app.api.driver.update("vault", { id: "v" }, { keeper: "bob" });

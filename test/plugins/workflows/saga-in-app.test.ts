@@ -40,7 +40,7 @@ async function started(known: WorkflowsOptions["workflows"] = [], journal = fals
 }
 
 describe("runWorkflow", () => {
-  it("runs in the context of a handler: with its input and its caller's rights", async () => {
+  it("runs in the context of a handler, with its input and its caller's rights", async () => {
     const { as } = await started();
     const create = createEntityStep(note, ({ input }: StepContext) => ({ ...(input as object) }));
     handle = async (context) => {
@@ -52,7 +52,7 @@ describe("runWorkflow", () => {
     expect((await call(null)).body).toMatchObject({ status: "compensated", code: "UNAUTHENTICATED" });
   });
 
-  it("runs a list of steps in a handler, whatever actions of the app are workflows", async () => {
+  it("runs a list of steps in a handler, whichever actions are workflows", async () => {
     const shop = entity("shop", { name: string }).actions({
       open: action().rules("everyone").workflow([who]),
       look: action()
@@ -67,7 +67,7 @@ describe("runWorkflow", () => {
     expect(await call("look")).toMatchObject({ status: 200, body: { who: ["ann", "user"] } });
   });
 
-  it("runs for a user, anonymous, and for the system when that is said", async () => {
+  it("runs for a user, for an anonymous caller, and on request for the system", async () => {
     const { resolve } = (await started()).api;
     const run = async (options: object) => (await runWorkflow([who], { resolve, ...options })).results.who;
     expect(await run({ user: ann })).toEqual(["ann", "user"]);
@@ -77,7 +77,7 @@ describe("runWorkflow", () => {
     expect(await run({ asSystem: true, user: ann })).toEqual([null, "system"]);
   });
 
-  it("takes every shape of a workflow", async () => {
+  it("accepts every form of a workflow", async () => {
     const { resolve } = (await started()).api;
     const plain = { name: "plain", run: ({ input }: StepContext) => input };
     const shapes: readonly WorkflowLike[] = [
@@ -89,12 +89,12 @@ describe("runWorkflow", () => {
     for (const shape of shapes) expect((await runWorkflow(shape, { resolve, input: 5 })).results).toEqual({ plain: 5 });
   });
 
-  it("is executeWorkflow where there is no app", async () => {
+  it("is executeWorkflow without an app", async () => {
     const result = await runWorkflow([who], { user: ann, data: { a: 1 } });
     expect(result).toMatchObject({ status: "completed", results: { who: ["ann", undefined] }, data: { a: 1 } });
   });
 
-  it("gives steps the app: clients, services and the driver, the caller's in a step and the system's in what takes it back", async () => {
+  it("gives steps the app: the caller's driver in a step, the system's in compensation", async () => {
     const seen: unknown[] = [];
     const { resolve } = (await started()).api;
     const made = step(
@@ -115,7 +115,7 @@ describe("runWorkflow", () => {
     expect(service.error?.message).toContain("not found");
   });
 
-  it("is one run where an id is begun twice at the same time, and refuses the id to others", async () => {
+  it("is one run if an id is started twice at once, and other callers cannot use the id", async () => {
     const release = deferred<void>();
     let count = 0;
     const once = workflow("once")
@@ -135,7 +135,7 @@ describe("runWorkflow", () => {
     expect([count, one?.metadata.id]).toEqual([1, "same"]);
   });
 
-  it("with a journal runs what the app knows by name, and lists of steps in memory", async () => {
+  it("with a journal runs the app's named workflows, and lists of steps in memory", async () => {
     const builder = workflow("known").addStep(who);
     const { resolve } = (await started([builder], true)).api;
     expect((await runWorkflow(builder, { resolve, user: ann })).status).toBe("completed");

@@ -32,7 +32,7 @@ describe("a transactional() workflow in memory", () => {
         transactional: true,
       });
 
-  it("stores all that its steps did, and steps see what those before them did", async () => {
+  it("stores all its steps' writes, and steps see those of earlier steps", async () => {
     const result = await executeWorkflow(
       driver,
       base()
@@ -43,7 +43,7 @@ describe("a transactional() workflow in memory", () => {
     expect(await texts()).toEqual(["as it was", "by hand", "entity step"]);
   });
 
-  it("rolls all of it back when a step fails, and compensates only what is not in the database", async () => {
+  it("is rolled back when a step fails, and compensates only outside effects", async () => {
     const seen: unknown[] = [];
     const built = base()
       .step(
@@ -72,7 +72,7 @@ describe("a transactional() workflow in memory", () => {
     expect(await texts()).toEqual(["as it was"]);
   });
 
-  it("has the data it began with when it was rolled back", async () => {
+  it("has its initial data again after the rollback", async () => {
     const built = workflow("w")
       .transactional()
       .withData({ begun: 1 })
@@ -82,7 +82,7 @@ describe("a transactional() workflow in memory", () => {
     expect((await executeWorkflow(driver, built)).data).toEqual({ begun: 1 });
   });
 
-  it("tries a step again within the transaction", async () => {
+  it("retries a step within the transaction", async () => {
     const built = workflow("w")
       .transactional()
       .addStep(createEntityStep(note, { text: "new" }))
@@ -99,7 +99,7 @@ describe("a transactional() workflow in memory", () => {
     expect(await texts()).toEqual(["as it was", "new"]);
   });
 
-  it("takes back a step that ran out of time, which may have done something outside", async () => {
+  it("compensates a step that timed out, which may have had an outside effect", async () => {
     const seen: unknown[] = [];
     const built = workflow("w")
       .transactional()
@@ -117,7 +117,7 @@ describe("a transactional() workflow in memory", () => {
   });
 });
 
-it("what steps without transactional() store stays until their compensations take it back", async () => {
+it("keeps writes of a workflow without transactional() until they are compensated", async () => {
   const result = await executeWorkflow(driver, [
     createEntityStep(note, { text: "new" }),
     step("by hand", ({ driver: own }) => own.create(note, { id: "h", text: "by hand", ...at })),

@@ -18,11 +18,11 @@ import { deferred } from "../../support/deferred.ts";
 const note = entity("note", { text: string });
 const at = { createdAt: new Date(0), updatedAt: new Date(0) };
 
-/** Ends when the signal says so. */
+/** Ends when the signal aborts. */
 const untilAborted = (signal: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 
-describe("a step that is tried again", () => {
+describe("a step that is retried", () => {
   const failing = async (error: unknown, options: StepOptions): Promise<number[]> => {
     const tries: number[] = [];
     const result = await executeWorkflow([
@@ -40,14 +40,14 @@ describe("a step that is tried again", () => {
     return tries;
   };
 
-  it("is tried as often as it says, and once when it says nothing", async () => {
+  it("is tried as often as configured, and once by default", async () => {
     expect(await failing(new TypeError("x"), {})).toEqual([1]);
     expect(await failing(new TypeError("x"), { retry: {} })).toEqual([1]);
     expect(await failing(new TypeError("x"), { retry: { attempts: 4, delay: 0 } })).toEqual([1, 2, 3, 4]);
     expect(await failing(new TypeError("x"), { retry: { attempts: 3, delay: 1, backoff: 1 } })).toEqual([1, 2, 3]);
   });
 
-  it("is not tried again for a Keelson error that says the caller is wrong", async () => {
+  it("is not retried after a Keelson error for which the caller is responsible", async () => {
     const retry = { attempts: 3, delay: 0 };
     expect(await failing(new ValidationFailedError([]), { retry })).toEqual([1]);
     expect(await failing(conflictError("no"), { retry })).toEqual([1]);
@@ -55,7 +55,7 @@ describe("a step that is tried again", () => {
     expect(await failing(Object.assign(new Error("not ours"), { status: 404 }), { retry })).toEqual([1, 2, 3]);
   });
 
-  it("has the same idempotency key each time, and goes on when one try succeeds", async () => {
+  it("has the same idempotency key each time, and succeeds when one attempt does", async () => {
     const keys: string[] = [];
     const result = await executeWorkflow([
       step(
@@ -73,7 +73,7 @@ describe("a step that is tried again", () => {
     expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
   });
 
-  it("is not waited for when the run is given up between two tries", async () => {
+  it("is not awaited when the run is aborted between two attempts", async () => {
     const given = new AbortController();
     let tries = 0;
     const result = await executeWorkflow(
@@ -96,7 +96,7 @@ describe("a step that is tried again", () => {
 });
 
 describe("a step that takes too long", () => {
-  it("is told by its signal, fails, and is taken back without a result, since it may have done something", async () => {
+  it("gets an abort signal, fails, and is compensated without a result", async () => {
     const seen: unknown[] = [];
     const result = await executeWorkflow([
       step(
@@ -124,7 +124,7 @@ describe("a step that takes too long", () => {
     });
   });
 
-  it("is tried again where it may be, and taken back once when each try was too late", async () => {
+  it("is retried if allowed, and compensated once when each attempt timed out", async () => {
     const seen: unknown[] = [];
     const result = await executeWorkflow([
       step(
@@ -141,7 +141,7 @@ describe("a step that takes too long", () => {
     expect(result.compensatedSteps).toEqual(["slow"]);
   });
 
-  it("has a compensation with the same limit for each of its tries", async () => {
+  it("has a compensation with the same limit for each of its attempts", async () => {
     const tries: number[] = [];
     const result = await executeWorkflow(
       [
@@ -166,7 +166,7 @@ describe("a step that takes too long", () => {
   });
 });
 
-describe("a zombie: a step that goes on after its time is up", () => {
+describe("a zombie: a step that continues after its timeout", () => {
   const zombie = async (ending: "resolves" | "rejects") => {
     const driver = createEnhancedDriver(memoryDriver(), [note]);
     await driver.connect();
@@ -210,7 +210,7 @@ describe("a zombie: a step that goes on after its time is up", () => {
 });
 
 describe("a workflow that takes too long", () => {
-  it("gives up the step that runs, takes back what was done, and begins no other", async () => {
+  it("aborts the running step, compensates the earlier ones, and starts no other", async () => {
     const seen: unknown[] = [];
     const built = workflow("brief")
       .step(
@@ -235,7 +235,7 @@ describe("a workflow that takes too long", () => {
     });
   });
 
-  it("does not try its step again", async () => {
+  it("does not retry its step", async () => {
     const tries: number[] = [];
     const built = workflow("brief")
       .step(
@@ -254,15 +254,15 @@ describe("a workflow that takes too long", () => {
   });
 });
 
-describe("a workflow that is given up from outside", () => {
-  it("begins nothing when that was before it started", async () => {
+describe("a workflow that is aborted from outside", () => {
+  it("starts nothing if it was aborted before its start", async () => {
     const seen: string[] = [];
     const result = await executeWorkflow([step("s", () => void seen.push("s"))], { signal: AbortSignal.abort() });
     expect(result).toMatchObject({ status: "compensated", failedStep: "s", compensatedSteps: [] });
     expect(seen).toEqual([]);
   });
 
-  it("takes back what was done, and that is not given up", async () => {
+  it("compensates the finished steps, and the compensation is not aborted", async () => {
     const given = new AbortController();
     const seen: unknown[] = [];
     const result = await executeWorkflow(

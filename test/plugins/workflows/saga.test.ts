@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { consoleLogger, executeWorkflow, type Step, step, workflow } from "../../../src/index.ts";
 import { recordingLogger } from "../../../src/testing/index.ts";
 
-// What came to pass, in order.
+// The events, in order.
 let ledger: string[] = [];
 beforeEach(() => {
   ledger = [];
 });
 
-/** A step that writes down that it ran, and what it was taken back with. */
+/** A step that records its run and the arguments of its compensation. */
 function noted(name: string, fails?: () => never): Step {
   return step(
     name,
@@ -74,7 +74,7 @@ describe("a workflow whose steps all succeed", () => {
 });
 
 describe("a workflow with a step that fails", () => {
-  it("takes back what was done before in reverse order, each with its own result, and not the step that failed", async () => {
+  it("compensates the earlier steps in reverse order with their results, not the failed one", async () => {
     const result = await executeWorkflow([noted("s1"), noted("s2"), noted("s3", boom), noted("s4")]);
     expect(ledger).toEqual(["s1", "s2", "s3", 's2 back with {"of":"s2"}', 's1 back with {"of":"s1"}']);
     expect(result).toMatchObject({
@@ -89,19 +89,19 @@ describe("a workflow with a step that fails", () => {
     expect(result.results).not.toHaveProperty("s3");
   });
 
-  it("has nothing to take back when it is the first one", async () => {
+  it("has nothing to compensate when it is the first one", async () => {
     const result = await executeWorkflow([noted("s1", boom), noted("s2")]);
     expect(ledger).toEqual(["s1"]);
     expect(result).toMatchObject({ status: "compensated", failedStep: "s1", compensatedSteps: [], results: {} });
   });
 
-  it("passes over steps that have nothing to be taken back", async () => {
+  it("skips steps without a compensation", async () => {
     const result = await executeWorkflow([noted("s1"), step("mute", () => 1), noted("s3"), noted("s4", boom)]);
     expect(result.compensatedSteps).toEqual(["s3", "s1"]);
     expect(result.status).toBe("compensated");
   });
 
-  it("is the same for a promise that rejects, and for something thrown that is no error", async () => {
+  it("behaves the same for a rejected promise, and for a thrown value that is not an Error", async () => {
     const rejects = await executeWorkflow([noted("s1"), step("s2", () => Promise.reject(new TypeError("late")))]);
     expect(rejects).toMatchObject({ failedStep: "s2", compensatedSteps: ["s1"], error: { message: "late" } });
     const odd = await executeWorkflow([step("s1", () => Promise.reject("just a text"))]);
@@ -109,7 +109,7 @@ describe("a workflow with a step that fails", () => {
     expect(odd.error).toMatchObject({ code: "INTERNAL", cause: "just a text" });
   });
 
-  it("gives a compensation the input, the data and the results that there were", async () => {
+  it("gives a compensation the input, the data and the results so far", async () => {
     let seen: unknown;
     const first = step(
       "first",
@@ -137,7 +137,7 @@ describe("a workflow with a step that fails", () => {
     expect(ended.results).toEqual(results);
   });
 
-  it("keeps results of any kind as they are, since nothing of it is written down", async () => {
+  it("keeps results of any kind unchanged, since they are not serialised", async () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
     const call = (): void => {};
@@ -186,7 +186,7 @@ describe("a compensation that fails", () => {
     expect(lines.lines.filter((line) => line.includes("A compensation failed"))).toHaveLength(2);
   });
 
-  it("is tried five times unless it says otherwise, and is done with when one try succeeds", async () => {
+  it("is tried five times by default, and ends when one attempt succeeds", async () => {
     const tries = { patient: 0, lucky: 0 };
     const patient = step(
       "patient",
@@ -224,8 +224,8 @@ describe("a compensation that fails", () => {
   });
 });
 
-describe("what steps leave for each other", () => {
-  it("is data: what the workflow begins with, what the run adds, and what steps set", async () => {
+describe("the data of a run", () => {
+  it("contains the workflow's initial data, the run's, and what steps set", async () => {
     const built = workflow("w")
       .withData({ a: 1, b: 1 })
       .withData({ b: 2 })
@@ -238,7 +238,7 @@ describe("what steps leave for each other", () => {
     expect(built.data).toEqual({ a: 1, b: 2 });
   });
 
-  it("is each run's own, also below the surface", async () => {
+  it("belongs to its run alone, at any depth", async () => {
     const list: string[] = [];
     const built = workflow("w")
       .withData({ list })
@@ -249,7 +249,7 @@ describe("what steps leave for each other", () => {
     expect(list).toEqual([]);
   });
 
-  it("counts only when the step has succeeded; compensations may leave something, too", async () => {
+  it("is kept only from steps that succeed, and from compensations", async () => {
     const result = await executeWorkflow([
       step(
         "first",
@@ -274,7 +274,7 @@ describe("what steps leave for each other", () => {
   });
 });
 
-it("steps have the run's log, user and services, and none of what only an app has", async () => {
+it("steps have the run's log, user and services, but not what only an app has", async () => {
   const given = { log: consoleLogger, user: { id: "ann" }, resolve: <T>(id: string) => `the ${id}` as T };
   const look = step("look", (context) => {
     const { log: theirs, user, scope, resolve, client } = context;

@@ -67,7 +67,7 @@ describe.each(SHARED_DATABASES)("the journal on %s", (_, open) => {
       await database.query('SELECT * FROM "workflowStep"'),
     ]);
 
-  it("holds no password of an action's input, under whatever name it goes on", async () => {
+  it("contains no password of an action's input, under any name", async () => {
     const { as } = await started();
     const { status, body } = await as({ id: "ann" }).request("POST", "/api/notes/renew", {
       newPassword: CANARY,
@@ -79,14 +79,14 @@ describe.each(SHARED_DATABASES)("the journal on %s", (_, open) => {
     expect(kept).not.toContain(CANARY);
   });
 
-  it("holds no password of an action's query", async () => {
+  it("contains no password of an action's query", async () => {
     const { as } = await started();
     const { status } = await as({ id: "ann" }).request("POST", `/api/notes/ask?pin=${CANARY}`);
     expect(status).toBe(200);
     expect(await text()).not.toContain(CANARY);
   });
 
-  it("holds of the caller the id and plain data, and nothing that looks like a credential", async () => {
+  it("contains the caller's id and plain data, and nothing that looks like a credential", async () => {
     const { as } = await started();
     class Org {
       readonly name = "of a class";
@@ -111,7 +111,7 @@ describe.each(SHARED_DATABASES)("the journal on %s", (_, open) => {
     expect(value).toEqual({ id: "ann", roles: ["editor"], level: 3, since: { $date: 0 }, org: { id: "o" } });
   });
 
-  /** A run that the first process leaves behind after its first step, begun by an administrator. */
+  /** A run that the first process leaves behind after its first step, started by an administrator. */
   async function leftBehind(undone: string[]): Promise<(begun?: () => void) => WorkflowDefinition> {
     const make = (begun?: () => void): WorkflowDefinition =>
       workflow("left")
@@ -146,13 +146,13 @@ describe.each(SHARED_DATABASES)("the journal on %s", (_, open) => {
     started(known, { clock: { now: () => new Date(Date.now() + HOUR) }, userOf });
   const status = async () => (await database.query('SELECT "status" FROM "workflowRun"'))[0]?.status;
 
-  it("is where the rights of a run that is taken up come from by default", async () => {
+  it("provides the rights of a recovered run by default", async () => {
     const make = await leftBehind([]);
     await heir([make()]);
     await expect.poll(status).toBe("completed");
   });
 
-  it("is not, where the app is asked who the user is now", async () => {
+  it("does not provide them if the app loads the current user", async () => {
     const asked: string[] = [];
     const undone: string[] = [];
     const make = await leftBehind(undone);
@@ -168,7 +168,7 @@ describe.each(SHARED_DATABASES)("the journal on %s", (_, open) => {
   it.each([
     ["nobody", null],
     ["somebody else", { id: "ann", role: "admin" }],
-  ])("has its run taken back when its user is %s now", async (__, found) => {
+  ])("has its run compensated when its user is %s now", async (__, found) => {
     const undone: string[] = [];
     const make = await leftBehind(undone);
     await heir([make()], async () => found);
@@ -176,7 +176,7 @@ describe.each(SHARED_DATABASES)("the journal on %s", (_, open) => {
     expect(undone).toEqual(["first"]);
   });
 
-  it("keeps a run for later when it cannot be told who its user is", async () => {
+  it("keeps a run for later if its user cannot be loaded", async () => {
     const make = await leftBehind([]);
     const refused = deferred<void>();
     await heir([make()], async () => {

@@ -22,8 +22,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-describe("what a step is given", () => {
-  it("is its own in each try: one that failed has changed nothing", async () => {
+describe("the input of a step", () => {
+  it("is a copy in each attempt: a failed one has changed nothing", async () => {
     const seen: unknown[] = [];
     const { results, data } = await executeWorkflow(
       workflow<Input>("tries")
@@ -51,7 +51,7 @@ describe("what a step is given", () => {
     expect(data).toEqual({ cart: { items: ["try 3"] } });
   });
 
-  it("is not shared: a step that goes on after its time is up changes nothing", async () => {
+  it("is not shared: a step that continues after its timeout changes nothing", async () => {
     const late = deferred<void>();
     const changed = deferred<void>();
     const input = { count: 1 };
@@ -80,7 +80,7 @@ describe("what a step is given", () => {
     expect([data, input]).toEqual([{ cart: { items: [] }, seen: [{ items: [] }, 1] }, { count: 1 }]);
   });
 
-  it("may be of any kind, and keeps what it is", async () => {
+  it("may be of any kind, which it keeps", async () => {
     class Money {
       readonly amount = 3;
     }
@@ -112,7 +112,7 @@ describe("what a step is given", () => {
     ]);
   });
 
-  it("stays a record of its entity, and is masked as such", async () => {
+  it("remains a record of its entity, and is masked as such", async () => {
     const note = entity("note", {
       text: string,
       inner: string.omit().optional(),
@@ -136,7 +136,7 @@ describe("what a step is given", () => {
     expect(JSON.stringify(body)).not.toContain("hidden");
   });
 
-  it("has no name that is another's", async () => {
+  it("has no inherited property names", async () => {
     const { results, data } = await executeWorkflow([
       step("__proto__", ({ set }) => {
         set("__proto__", { admin: true });
@@ -158,7 +158,7 @@ describe("what a step is given", () => {
     ]);
   });
 
-  it("has results that are put together only for those who look at them", async () => {
+  it("has results that are created lazily", async () => {
     const looked: string[] = [];
     const result = Object.defineProperty({}, "read", { enumerable: true, get: () => looked.push("read") });
     const steps = [step("one", () => result), step("two", () => 2)];
@@ -167,7 +167,7 @@ describe("what a step is given", () => {
   });
 });
 
-it("a signal is left without listeners", async () => {
+it("a signal keeps no listeners", async () => {
   const { signal } = new AbortController();
   const twice = step("twice", ({ attempt }) => (attempt < 2 ? Promise.reject(new TypeError("again")) : 1), undefined, {
     retry: { attempts: 2, delay: 1 },
@@ -176,7 +176,7 @@ it("a signal is left without listeners", async () => {
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
-it("a pause is as long as a timer can be, at most", async () => {
+it("a pause is limited to the maximum of a timer", async () => {
   const timer = vi.spyOn(globalThis, "setTimeout");
   cleanups.push(() => timer.mockRestore());
   const away = new AbortController();

@@ -207,7 +207,7 @@ describe("existence", () => {
     });
   });
 
-  it("GHSA-qhxg-623c-cfjm secrets are not compared character by character: only hashes are", async () => {
+  it("GHSA-qhxg-623c-cfjm hashes are compared, not secrets character by character", async () => {
     const path = "../../../src/plugins/field-security/password/stored-hash.ts";
     const source = await readFile(new URL(path, import.meta.url), "utf8");
     expect(source.match(/matches: async \(password\) =>\s+timingSafeEqual\(/g)).toHaveLength(2);
@@ -270,7 +270,7 @@ describe("single-use values, used twice at once", () => {
     return (await Promise.all(asked)).map(({ status }) => status).sort();
   };
 
-  it("GHSA-r3xq-68wh-gwvh of two resets with the same token, one succeeds, the other gets 412", async () => {
+  it("GHSA-r3xq-68wh-gwvh of two resets with one token, one succeeds, one gets 412", async () => {
     const { headers } = await sendAs(onPostgres, "ann", "GET", "/api/accounts/account-ann");
     const init = { body: { name: "reset" }, headers: { "if-match": headers.get("etag") ?? "" } };
     const statuses = await atOnce(12, "ann", "PATCH", "/api/accounts/account-ann", init);

@@ -22,7 +22,7 @@ describe("AES-256-GCM", () => {
     },
   );
 
-  it("reads what another implementation of the standard reads", async () => {
+  it("reads the output of another implementation of the standard", async () => {
     const sealed = sealedOf(encrypt(ringOf(), "naïve café 🔐"));
     const key = await webcrypto.subtle.importKey("raw", hex(KEY_1), "AES-GCM", false, ["decrypt"]);
     const algorithm = { name: "AES-GCM", iv: sealed.subarray(0, 12), tagLength: 128 };

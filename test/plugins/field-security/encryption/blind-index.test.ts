@@ -10,13 +10,13 @@ const SSN = { entity: "user", field: "ssn" };
 const VALUE = "123-45-6789";
 
 describe("a blind index", () => {
-  it("is what HKDF-SHA-256 and HMAC-SHA-256 of another implementation make", () => {
+  it("equals HKDF-SHA-256 and HMAC-SHA-256 of another implementation", () => {
     const ring = ringOf({ v1: Buffer.from(Array.from({ length: 32 }, (_, i) => i)).toString("hex") });
     expect(blindIndex(ring, SSN, VALUE)).toBe("LCSqm4Tzt9wUs7juzM21FHgCIfo2IQ1ZD6Jk_MZBjg4");
     expect(blindIndex(ring, SSN, 42)).toBe("q33b7KiKDRutXlOhKAzQYUMox8jjMj2f6ybfy0s9mJQ");
   });
 
-  it("is the same for equal values of a field, and for no others", () => {
+  it("is the same only for equal values of a field", () => {
     const ring = ringOf();
     const values = [
       "",
@@ -41,7 +41,7 @@ describe("a blind index", () => {
     expect(blindIndex(ring, SSN, -0)).toBe(blindIndex(ring, SSN, 0));
   });
 
-  it("differs from field to field and entity to entity, also where names run together", () => {
+  it("differs between fields and entities, also if their joined names are equal", () => {
     const places = [
       SSN,
       { entity: "note", field: "ssn" },
@@ -51,7 +51,7 @@ describe("a blind index", () => {
     expect(new Set(places.map((place) => blindIndex(ringOf(), place, VALUE))).size).toBe(places.length);
   });
 
-  it("cannot be made without the key", () => {
+  it("cannot be computed without the key", () => {
     const index = blindIndex(ringOf(), SSN, VALUE);
     expect(index).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(index).not.toBe(createHash("sha256").update(VALUE).digest("base64url"));
@@ -60,7 +60,7 @@ describe("a blind index", () => {
     expect(() => blindIndex(createKeyRing(), SSN, VALUE)).toThrow(/there is no encryption key/);
   });
 
-  it("stays the same through a rotation when the first key is set as index key", () => {
+  it("stays the same through a rotation if the first key is set as index key", () => {
     const index = blindIndex(ringOf(), SSN, VALUE);
     const ring = ringOf();
     ring.setIndexKey(KEY_1);
@@ -73,7 +73,7 @@ describe("a blind index", () => {
     expect(blindIndex(restarted, SSN, VALUE)).toBe(index);
   });
 
-  it("is refused when it would depend on which of several keys came first", () => {
+  it("is refused if it would depend on the order of several keys", () => {
     const ring = ringOf({ v1: KEY_1, w1: KEY_1 });
     const index = blindIndex(ring, SSN, VALUE); // one key under two ids is one key
     ring.register(KEY_2, "v2");
@@ -86,7 +86,7 @@ describe("a blind index", () => {
     expect(blindIndex(ring, SSN, VALUE)).toBe(index);
   });
 
-  it("has one index key only", () => {
+  it("has only one index key", () => {
     const ring = ringOf();
     expect(() => ring.setIndexKey("x")).toThrow(/exactly 64 hexadecimal characters/);
     ring.setIndexKey(KEY_3);
@@ -97,7 +97,7 @@ describe("a blind index", () => {
     expect(() => blindIndex(ring, SSN, VALUE)).toThrow(ConfigurationError);
   });
 
-  it("is not made of values that have no one spelling", () => {
+  it("is refused for values without a canonical form", () => {
     for (const value of [{ a: 1 }, [1], null, Number.NaN, new Date(Number.NaN)])
       expect(() => blindIndex(ringOf(), SSN, value as never)).toThrow(BadRequestError);
   });

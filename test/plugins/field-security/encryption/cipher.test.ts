@@ -23,7 +23,7 @@ const FOREIGN = {
   bound: "v2:ZGVmZ2hpamtsbW5vJnodyQ+Mdv1fBJxB+pX1adJW418lBSiR3bEONqQKtK1C",
 };
 
-/** Why a value does not decrypt; its error shows neither values nor keys. */
+/** The reason why a value does not decrypt; the error contains neither values nor keys. */
 function failure(ring: KeyRing, encrypted: unknown, context?: typeof PLACE): DecryptionFailure {
   try {
     decrypt(ring, encrypted, context);
@@ -55,13 +55,13 @@ describe("a stored value", () => {
     expect(new Set(values.map((value) => sealedOf(value).toString("hex", 0, 12))).size).toBe(500);
   });
 
-  it("of another implementation is read, with key id and without, bound and unbound", () => {
+  it("of another implementation is read, with or without key id and binding", () => {
     expect(decrypt(ringOf({ v1: FOREIGN_KEY }), `v1:${FOREIGN.unbound}`)).toBe(FOREIGN.text);
     expect(decrypt(ringOf({ v1: KEY_1, v2: FOREIGN_KEY }), FOREIGN.unbound)).toBe(FOREIGN.text);
     expect(decrypt(ringOf({ v2: { key: FOREIGN_KEY, bind: true } }), FOREIGN.bound, PLACE)).toBe(FOREIGN.text);
   });
 
-  it("that looks encrypted is encrypted again, and comes back as it was", () => {
+  it("that looks encrypted is encrypted again, and decrypts to itself", () => {
     const ring = ringOf();
     const once = encrypt(ring, PLAINTEXT);
     for (const text of [once, unlabelled(once), "v1:AAAA", "v9:"]) {
@@ -71,7 +71,7 @@ describe("a stored value", () => {
     }
   });
 
-  it("is only ever opened as it was: every bit of iv, ciphertext and tag counts", () => {
+  it("opens only unchanged: every bit of iv, ciphertext and tag counts", () => {
     const ring = ringOf();
     const encrypted = encrypt(ring, PLAINTEXT);
     const sealed = sealedOf(encrypted);
@@ -91,13 +91,13 @@ describe("a stored value", () => {
     expect(failure(ring, withSealed(encrypted, Buffer.concat([sealedOf(encrypted), Buffer.alloc(1)])))).toBe("refused");
   });
 
-  it("is refused under any key id but its own", () => {
+  it("is refused under any other key id", () => {
     const ring = ringOf({ v1: KEY_1, v2: KEY_2 });
     const encrypted = encrypt(ring, PLAINTEXT);
     expect(failure(ring, encrypted.replace("v1:", "v2:"))).toBe("refused");
   });
 
-  it("with an unknown key id is not tried with the keys there are", () => {
+  it("with an unknown key id is not tried with other keys", () => {
     const ring = ringOf({ v1: KEY_1, v2: KEY_2 });
     const encrypted = encrypt(ring, PLAINTEXT).replace("v1:", "v3:");
     expect(failure(ring, encrypted)).toBe("unknown-key");
@@ -106,7 +106,7 @@ describe("a stored value", () => {
     expect(failure(ringOf({ V1: KEY_1 }), encrypt(ringOf(), "x"))).toBe("unknown-key");
   });
 
-  it("without a key id opens with whichever key it has", () => {
+  it("without a key id opens with whichever key matches", () => {
     const ring = ringOf({ v1: KEY_1, v2: KEY_2, v3: KEY_3 });
     for (const keyId of ["v1", "v2", "v3"]) {
       ring.setPrimary(keyId);
@@ -160,7 +160,7 @@ describe("a stored value", () => {
     expect(getEncryptionKeyId(unlabelled(sound))).toBeNull();
   });
 
-  it("is told from other text by its form, and without a key id by opening", () => {
+  it("is recognised by its form, or without a key id by opening it", () => {
     const ring = ringOf();
     expect(isEncryptedWith(ring, sound)).toBe(true);
     expect(isEncryptedWith(createKeyRing(), sound)).toBe(true);
@@ -173,7 +173,7 @@ describe("a stored value", () => {
 describe("binding", () => {
   const bound = () => ringOf({ v2: { key: KEY_2, bind: true }, v1: KEY_1 });
 
-  it("opens a value in its place only", () => {
+  it("opens a value only in its place", () => {
     const ring = bound();
     const encrypted = encrypt(ring, PLAINTEXT, PLACE);
     expect(decrypt(ring, encrypted, PLACE)).toBe(PLAINTEXT);
@@ -181,7 +181,7 @@ describe("binding", () => {
       expect(failure(ring, encrypted, { ...PLACE, ...moved })).toBe("refused");
   });
 
-  it("tells places apart whose names run together", () => {
+  it("distinguishes places whose joined names are equal", () => {
     const ring = bound();
     const encrypted = encrypt(ring, PLAINTEXT, { entity: "ab", field: "c", id: "d" });
     for (const [entity, field, id] of [
@@ -193,7 +193,7 @@ describe("binding", () => {
       expect(failure(ring, encrypted, { entity, field, id })).toBe("refused");
   });
 
-  it("holds any place and value together, and no two different places", () => {
+  it("works for any place and value, and never confuses two places", () => {
     const ring = bound();
     const part = fc.string({ unit: "binary", minLength: 1, maxLength: 20 }).filter((text) => text.isWellFormed());
     const place = fc.record({ entity: part, field: part, id: part });
@@ -207,7 +207,7 @@ describe("binding", () => {
     );
   });
 
-  it("is not got around by another key id, or none", () => {
+  it("cannot be avoided with another key id, or without one", () => {
     const ring = ringOf({ v2: { key: KEY_2, bind: true }, w2: KEY_2, x2: { key: KEY_2, bind: true } });
     const encrypted = encrypt(ring, PLAINTEXT, PLACE);
     for (const keyId of ["w2:", "x2:", ""])
@@ -223,7 +223,7 @@ describe("binding", () => {
     ["a number as id", { ...PLACE, id: 1 }],
     ["no entity", { ...PLACE, entity: undefined }],
     ["half a character as id", { ...PLACE, id: "\ud800" }],
-  ])("says what it needs when given %s", (_, context) => {
+  ])("names the missing parts when given %s", (_, context) => {
     const ring = bound();
     const encrypted = encrypt(ring, PLAINTEXT, PLACE);
     expect(failure(ring, encrypted, context as never)).toBe("no-context");
@@ -233,7 +233,7 @@ describe("binding", () => {
     expect(() => encrypt(ring, PLAINTEXT, context as never)).toThrow(ConfigurationError);
   });
 
-  it("is a property of the key: values of other keys open with a place and without", () => {
+  it("is a property of the key: values of other keys open with or without a place", () => {
     const ring = bound();
     ring.setPrimary("v1");
     const encrypted = encrypt(ring, PLAINTEXT, PLACE);
@@ -242,7 +242,7 @@ describe("binding", () => {
     expect(decrypt(ring, unlabelled(encrypted), PLACE)).toBe(PLAINTEXT);
   });
 
-  it("leaves values from before it readable", () => {
+  it("leaves older values readable", () => {
     const before = unlabelled(encrypt(ringOf({ x: KEY_2 }), PLAINTEXT));
     expect(decrypt(bound(), before, PLACE)).toBe(PLAINTEXT);
   });
@@ -269,18 +269,18 @@ describe("any type of value", () => {
     ["a date before the common era", new Date(-1e14)],
     ["an object", { a: [1, "two", null, { b: false }], c: {} }],
     ["an array", []],
-  ])("comes back as it was: %s", (_, value) => {
+  ])("decrypts to itself: %s", (_, value) => {
     expect(roundTrip(value)).toStrictEqual(value);
   });
 
-  it("comes back as it was, whatever it is", () => {
+  it("decrypts to itself for random values", () => {
     const anything = fc.oneof(
       fc.string({ unit: "binary" }).filter((text) => text.isWellFormed()),
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       fc.integer(),
       fc.boolean(),
       fc.date({ noInvalidDate: true }),
-      // Parsed, because JSON keeps neither minus zero nor the prototype of an object that has none.
+      // Parsed, because JSON keeps neither minus zero nor the missing prototype of an object.
       fc
         .oneof(fc.array(fc.jsonValue({ maxDepth: 3 })), fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })))
         .map((value) => JSON.parse(JSON.stringify(value)) as object)
@@ -294,7 +294,7 @@ describe("any type of value", () => {
     );
   });
 
-  it("is refused when it would not come back as it was, and not quoted", () => {
+  it("is refused, without quoting it, if it would not decrypt to itself", () => {
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
     const values = [undefined, null, Number.NaN, Number.POSITIVE_INFINITY, new Date(Number.NaN), Symbol("x")];
@@ -304,7 +304,7 @@ describe("any type of value", () => {
     }
   });
 
-  it("that another version wrote and this one does not know is refused", () => {
+  it("written by a newer version in an unknown form is refused", () => {
     for (const bytes of [[0xff], [0xff, 0x7a, 0x31], [0xff, 0x6a, 0x7b], [0xc3, 0x28]])
       expect(failure(ring, encryptBytes(ring, Buffer.from(bytes)))).toBe("malformed");
   });

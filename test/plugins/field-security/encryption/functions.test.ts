@@ -35,7 +35,7 @@ describe("encryption with the process-wide keys", () => {
     setLogger(consoleLogger);
   });
 
-  it("begins with a key, by position or in an object; its id is v1 unless it is given one", () => {
+  it("is set up with a key, by position or in an object; the default id is v1", () => {
     setLogger(noopLogger);
     const begin: readonly [() => void, string][] = [
       [() => initEncryption({ key: KEY_1 }), "v1"],
@@ -52,7 +52,7 @@ describe("encryption with the process-wide keys", () => {
     }
   });
 
-  it("begins afresh when begun again, and says which keys are gone", () => {
+  it("replaces its keys when set up again, and reports removed keys", () => {
     const log = recordingLogger();
     setLogger(log);
     initEncryption(KEY_1, "v1");
@@ -72,13 +72,13 @@ describe("encryption with the process-wide keys", () => {
     ["null", () => initEncryption(null as never)],
     ["a bad id", () => initEncryption(KEY_2, "a:b")],
     ["a bad index key", () => initEncryption({ key: KEY_2, indexKey: "x" })],
-  ])("does not begin with %s; what was there stays", (_, begin) => {
+  ])("is not set up with %s, and keeps its keys", (_, begin) => {
     initEncryption(KEY_1, "v7");
     expect(begin).toThrow(ConfigurationError);
     expect(getRegisteredKeyIds()).toEqual(["v7"]);
   });
 
-  it("says what to do when it has not begun", () => {
+  it("says what to do if it is not set up", () => {
     expect(() => encryptValue("x")).toThrow(/call initEncryption\(\{ key \}\) first/);
     expect(getRegisteredKeyIds()).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe("encryption with the process-wide keys", () => {
     expect(() => decryptValue(old)).toThrow(DecryptionError);
   });
 
-  it("binds values when the key is registered so", () => {
+  it("binds values if the key is registered that way", () => {
     initEncryption({ key: KEY_1, bind: true });
     const encrypted = encryptValue("x", PLACE);
     expect(decryptValue(encrypted, PLACE)).toBe("x");
@@ -114,7 +114,7 @@ describe("encryption with the process-wide keys", () => {
     expect(() => defaultRing.setIndexKey(KEY_1)).toThrow(/another index key is set/);
   });
 
-  it("gives back what it was given, and null for null", () => {
+  it("decrypts to the original value, and null to null", () => {
     initEncryption(KEY_1);
     const when = new Date();
     expect(decryptValue<Date>(encryptValue(when))).toEqual(when);
@@ -124,13 +124,13 @@ describe("encryption with the process-wide keys", () => {
     expect(() => decryptValue(undefined as never)).toThrow(DecryptionError);
   });
 
-  it("knows an encrypted value", () => {
+  it("recognises an encrypted value", () => {
     initEncryption(KEY_1);
     expect(isEncrypted(encryptValue("x"))).toBe(true);
     for (const value of ["x", "", 5, null, undefined]) expect(isEncrypted(value)).toBe(false);
   });
 
-  it("is not what other rings encrypt with", () => {
+  it("does not share keys with other rings", () => {
     initEncryption(KEY_1);
     ringOf().clear();
     expect(getRegisteredKeyIds()).toEqual(["v1"]);

@@ -27,7 +27,7 @@ describe("a generated key", () => {
 describe("a key ring", () => {
   afterEach(() => setLogger(consoleLogger));
 
-  it("takes keys in either case, and makes the first one primary", () => {
+  it("accepts keys in either case, and makes the first one primary", () => {
     const ring = ringOf({ v1: "ab".repeat(32), v2: "CD".repeat(32) });
     expect(ring.ids).toEqual(["v1", "v2"]);
     expect(ring.primary).toBe("v1");
@@ -54,14 +54,14 @@ describe("a key ring", () => {
     expect(() => createKeyRing().register(KEY_1, keyId as string)).toThrow(ConfigurationError);
   });
 
-  it.each(["v1", "2024-05_a.B", "x".repeat(64), "__proto__"])("takes the key id %j", (keyId) => {
+  it.each(["v1", "2024-05_a.B", "x".repeat(64), "__proto__"])("accepts the key id %j", (keyId) => {
     const ring = createKeyRing();
     ring.register(KEY_1, keyId);
     expect(ring.ids).toEqual([keyId]);
     expect(encrypt(ring, "x").startsWith(`${keyId}:`)).toBe(true);
   });
 
-  it("takes the same key under its id again, and keeps the old one when another comes", () => {
+  it("accepts the same key under its id again, and ignores a different key", () => {
     const ring = ringOf({ v1: KEY_1, v2: KEY_2 });
     ring.register(KEY_1.toUpperCase(), "v1");
     const before = encrypt(ring, "x");
@@ -70,28 +70,28 @@ describe("a key ring", () => {
     expect(before).toMatch(/^v1:/);
   });
 
-  it("refuses a known key id with the other binding, since its values would no longer open", () => {
+  it("refuses a known key id with the other binding, since its values would not open", () => {
     const ring = ringOf({ v1: { key: KEY_1, bind: true } });
     ring.register(KEY_1, "v1", { bind: true });
     expect(() => ring.register(KEY_1, "v1")).toThrow(/already registered with bind: true/);
     expect(ring.binds("v1")).toBe(true);
   });
 
-  it("warns of a key of zeros, and takes it", () => {
+  it("warns of a key of zeros, and accepts it", () => {
     const log = recordingLogger();
     const ring = ringOf({ v1: "0".repeat(64) }, { log });
     expect(ring.ids).toEqual(["v1"]);
     expect(log.lines).toEqual(['warn The encryption key "v1" is all zeros, which protects nothing']);
   });
 
-  it("tells the process-wide logger when it has none of its own", () => {
+  it("uses the process-wide logger if it has no own", () => {
     const log = recordingLogger();
     setLogger(log);
     ringOf({ v1: "0".repeat(64) });
     expect(log.lines).toHaveLength(1);
   });
 
-  it("chooses another primary key; of an unknown one it says so and keeps the old", () => {
+  it("sets another primary key; for an unknown key it warns and keeps the old", () => {
     const ring = ringOf({ v1: KEY_1, v2: KEY_2 });
     ring.setPrimary("v2");
     expect(() => ring.setPrimary("v22")).toThrow(
@@ -102,7 +102,7 @@ describe("a key ring", () => {
     expect(() => createKeyRing().setPrimary("v1")).toThrow(/none is/);
   });
 
-  it("takes no key for an id, and repeats none in what it says", () => {
+  it("refuses a key in place of an id, and repeats no key in its messages", () => {
     const ring = ringOf();
     for (const key of [KEY_3, "aB".repeat(32), `${KEY_3}\n`, KEY_3.slice(0, 40), `x${KEY_3.slice(1)}`]) {
       const register = [() => ring.register(KEY_2, key), () => ring.register(key, KEY_2)];
@@ -115,7 +115,7 @@ describe("a key ring", () => {
     expect(ring.ids).toEqual(["v1"]);
   });
 
-  it("removes keys but the primary one", () => {
+  it("removes keys except the primary one", () => {
     const ring = ringOf({ v1: KEY_1, v2: KEY_2 });
     expect(() => ring.remove("v1")).toThrow(/"v1" is the primary key; make another one primary/);
     ring.remove("v2");
@@ -139,7 +139,7 @@ describe("a key ring", () => {
     expect(other.ids).toEqual(["v1"]);
   });
 
-  it("shows ids, and its keys nowhere", () => {
+  it("shows ids, and never keys", () => {
     const ring = ringOf({ v1: KEY_1, v2: { key: KEY_2, bind: true } });
     ring.setIndexKey(KEY_2);
     expect(JSON.parse(JSON.stringify({ ring }))).toEqual({ ring: { primary: "v1", ids: ["v1", "v2"] } });
@@ -159,7 +159,7 @@ describe("a key ring", () => {
     expect(ring.ids).toEqual(["v1"]);
   });
 
-  it("warns once when a key has encrypted as many values as it should", () => {
+  it("warns once when a key has encrypted its maximum number of values", () => {
     const log = recordingLogger();
     const ring = ringOf({ v1: KEY_1, v2: KEY_2 }, { log, warnAfter: 3 });
     for (let i = 0; i < 5; i++) encrypt(ring, "x");

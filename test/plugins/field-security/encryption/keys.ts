@@ -4,12 +4,12 @@ import {
   type KeyRingOptions,
 } from "../../../../src/plugins/field-security/encryption/key-ring.ts";
 
-/** Keys that are told apart at a glance, and in a failure's output. */
+/** Keys that are easy to distinguish, also in a failure's output. */
 export const KEY_1 = "11".repeat(32);
 export const KEY_2 = "22".repeat(32);
 export const KEY_3 = "33".repeat(32);
 
-/** A ring with `v1`, unless it is given others; the first is primary. */
+/** A ring with `v1`, or with the given keys; the first is primary. */
 export function ringOf(
   keys: Readonly<Record<string, string | { readonly key: string; readonly bind: boolean }>> = { v1: KEY_1 },
   options?: KeyRingOptions,
@@ -32,7 +32,7 @@ export function withSealed(encrypted: string, sealed: Buffer): string {
   return encrypted.slice(0, encrypted.indexOf(":") + 1) + sealed.toString("base64");
 }
 
-/** A value as it was stored before key ids were. */
+/** A value in the format without key ids. */
 export function unlabelled(encrypted: string): string {
   return encrypted.slice(encrypted.indexOf(":") + 1);
 }

@@ -27,7 +27,7 @@ function rotated(v1: string | typeof BOUND = KEY_1, v2: string | typeof BOUND = 
 const under1 = (value: unknown): string => encrypt(ringOf(), value);
 
 describe("a value that is re-encrypted", () => {
-  it("has the primary key, a new iv and the value it had, of the same type", () => {
+  it("has the primary key, a new iv, and the same value of the same type", () => {
     const ring = rotated();
     for (const value of ["secret", 42, true, new Date(0), { a: [1] }]) {
       const old = under1(value);
@@ -38,7 +38,7 @@ describe("a value that is re-encrypted", () => {
     }
   });
 
-  it("may have had no key id, or the primary key already", () => {
+  it("may have had no key id, or already the primary key", () => {
     const ring = rotated();
     expect(reEncrypt(ring, unlabelled(under1("a")))).toMatch(/^v2:/);
     const current = encrypt(ring, "a");
@@ -46,14 +46,14 @@ describe("a value that is re-encrypted", () => {
     expect(reEncrypt(ring, current)).not.toBe(current);
   });
 
-  it("keeps bytes that are no value of this version", () => {
+  it("keeps bytes that are not a value of this version", () => {
     const ring = rotated();
     const old = encryptBytes(ringOf(), Buffer.from([0xff, 0x7a, 0x00]));
     const back = ringOf({ v2: KEY_2, v1: KEY_1 });
     expect(sealedOf(reEncrypt(back, reEncrypt(ring, old)))).toHaveLength(sealedOf(old).length);
   });
 
-  it("is not made of one that does not decrypt", () => {
+  it("is refused if it does not decrypt", () => {
     for (const value of ["plain", under1("a").replace("v1", "v3"), under1("a").replace("v1", "v2")])
       expect(() => reEncrypt(rotated(), value)).toThrow(DecryptionError);
   });
@@ -65,7 +65,7 @@ describe("a value that is re-encrypted", () => {
     expect(() => decrypt(ring, fresh, { ...PLACE, id: "p2" })).toThrow(DecryptionError);
   });
 
-  it("becomes bound only when asked, so that what opens without context goes on doing so", () => {
+  it("becomes bound only on request, so that reads without context keep working", () => {
     const ring = rotated(KEY_1, BOUND);
     for (const old of [under1("a"), unlabelled(under1("a"))]) {
       expect(() => reEncrypt(ring, old, PLACE)).toThrow(ConfigurationError);
@@ -76,7 +76,7 @@ describe("a value that is re-encrypted", () => {
     }
   });
 
-  it("loses its binding only when asked", () => {
+  it("loses its binding only on request", () => {
     const ring = rotated({ key: KEY_1, bind: true }, KEY_2);
     const old = encrypt(ringOf({ v1: { key: KEY_1, bind: true } }), "a", PLACE);
     expect(() => reEncrypt(ring, old, PLACE)).toThrow(
@@ -88,7 +88,7 @@ describe("a value that is re-encrypted", () => {
 });
 
 describe("a record that is re-encrypted", () => {
-  it("has its encrypted fields under the primary key; what is there already, and null, stay as they are", () => {
+  it("has its encrypted fields under the primary key; current values and null remain", () => {
     const ring = rotated();
     const data = {
       id: "p1",
@@ -107,7 +107,7 @@ describe("a record that is re-encrypted", () => {
     expect(decrypt(ring, result.data.visits)).toBe(3);
   });
 
-  it("may be a part of one, and have nothing to do", () => {
+  it("may be partial, or have nothing to do", () => {
     const data = { id: "p1", name: "v1:looks encrypted" };
     expect(reEncryptStored(rotated(), data, patient.build())).toEqual({ data, reEncryptedCount: 0 });
   });
@@ -123,14 +123,14 @@ describe("a record that is re-encrypted", () => {
     );
   });
 
-  it("is refused when a value in it is not encrypted", () => {
+  it("is refused if one of its values is not encrypted", () => {
     expect(() => reEncryptStored(rotated(), { id: "p1", ssn: "123" }, patient)).toThrow(DecryptionError);
     expect(() => reEncryptStored(rotated(), { id: "p1", ssn: 5 }, patient)).toThrow(DecryptionError);
   });
 });
 
 describe("the encrypted fields of an entity", () => {
-  it("are those that say so", () => {
+  it("are those declared as encrypted", () => {
     expect(encryptedFieldsOf(patient.build())).toEqual(["ssn", "notes", "blood", "visits"]);
     expect(encryptedFieldsOf(entity("plain", { name: string }).build())).toEqual([]);
   });
@@ -157,7 +157,7 @@ describe("a rotation by hand", () => {
     expect(() => decrypt(ring, old)).toThrow(/unknown key id/);
   });
 
-  it("fails in a process that does not know the new key, until it is registered there", () => {
+  it("fails in a process without the new key, until it is registered there", () => {
     const late = ringOf();
     const fresh = encrypt(rotated(), "secret");
     expect(() => decrypt(late, fresh)).toThrow(

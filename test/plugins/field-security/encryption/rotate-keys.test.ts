@@ -84,7 +84,7 @@ describe.each(Object.entries(DRIVERS))("a rotation of keys on %s", (database, op
       decrypt(ring, row.secret, { entity: "note", field: "secret", id: row.id as string }),
     );
 
-  it("gives every value the primary key, and touches nothing else", async () => {
+  it("gives every value the primary key, and changes nothing else", async () => {
     const ring = rotated();
     await plant(driver, 25);
     await driver.create(account, { id: "a1", token: unlabelled(under1("legacy")) });
@@ -138,7 +138,7 @@ describe.each(Object.entries(DRIVERS))("a rotation of keys on %s", (database, op
     expect(await driver.findMany(note)).toEqual(rows);
   });
 
-  it("binds values when the primary key does, each to its own record and field", async () => {
+  it("binds values if the primary key does, each to its own record and field", async () => {
     const ring = rotated({ bind: true });
     await plant(driver, 4);
     expect(await rotateEncryptionKeys({ driver, ring, entities })).toMatchObject({ reEncrypted: 6, failed: 0 });
@@ -151,15 +151,15 @@ describe.each(Object.entries(DRIVERS))("a rotation of keys on %s", (database, op
     expect(decrypt(ring, (await driver.findMany(note))[0]?.secret)).toBe("secret 0");
   });
 
-  it("loses no write of anybody, and leaves no value under the old key", async () => {
+  it("loses no concurrent write, and leaves no value under the old key", async () => {
     const ring = rotated();
-    const rows = database === "PostgreSQL" ? 5_000 : 64; // where writers really run at the same time
+    const rows = database === "PostgreSQL" ? 5_000 : 64; // on a database where writers really run in parallel
     await plant(driver, rows);
-    // Each writes its rows once, the last ones first: what the rotation undid would stay undone.
+    // Each writer changes its rows once, the last ones first: a change lost to the rotation would stay lost.
     const write = async (writer: number): Promise<void> => {
       for (let i = rows - 8 + writer; i >= 0; i -= 8) {
         await driver.update(note, { id: idOf(i) }, { secret: encrypt(ring, `written ${i}`) });
-        await setImmediate(); // SQLite answers at once: writers that never wait would keep all others from running
+        await setImmediate(); // SQLite is synchronous: writers that never wait would block all others
       }
     };
     let writers: Promise<void>[] | undefined;
@@ -178,7 +178,7 @@ describe.each(Object.entries(DRIVERS))("a rotation of keys on %s", (database, op
     ]);
   }, 120_000);
 
-  it("reads a record again that changed in between, and keeps the change", async () => {
+  it("re-reads a record that changed in between, and keeps the change", async () => {
     const ring = rotated();
     await plant(driver, 3);
     const meanwhile = [
@@ -195,7 +195,7 @@ describe.each(Object.entries(DRIVERS))("a rotation of keys on %s", (database, op
     expect(decrypt(ring, (await driver.findOne(note, { id: idOf(1) }))?.extra)).toBe("and again");
   });
 
-  it("stops at the signal and goes on from there, with the progress it gave or without", async () => {
+  it("stops at the signal and continues from there, with or without its progress", async () => {
     const ring = rotated();
     await plant(driver, 12);
     const stop = new AbortController();
@@ -225,7 +225,7 @@ describe.each(Object.entries(DRIVERS))("a rotation of keys on %s", (database, op
     expect(await secretsOf(ringOf())).toHaveLength(12);
   });
 
-  it("leaves values that do not decrypt as they are, and names them", async () => {
+  it("leaves values that do not decrypt unchanged, and names them", async () => {
     const ring = rotated();
     await plant(driver, 3);
     const bad = { secret: under1("x").replace("v1:", "v7:"), extra: "plain text" };
@@ -253,7 +253,7 @@ describe("a rotation of keys", () => {
     await expect(rotateEncryptionKeys({ driver, ring: createKeyRing(), entities })).rejects.toThrow(ConfigurationError);
   });
 
-  it("ends when a driver does not find a record by its own ciphertext", async () => {
+  it("ends if a driver does not find a record by its own ciphertext", async () => {
     await plant(driver, 1);
     const blind = withMiddleware(driver, async (statement, next) =>
       statement.kind === "update" ? { count: 0, rows: [] } : next(statement),
@@ -261,7 +261,7 @@ describe("a rotation of keys", () => {
     await expect(rotateEncryptionKeys({ driver: blind, ring: rotated(), entities })).rejects.toThrow(DatabaseError);
   });
 
-  it("ends when what is wrong is not a stored value", async () => {
+  it("ends at an error that is not about a stored value", async () => {
     await plant(driver, 1);
     const nameless = withMiddleware(driver, async (statement, next) =>
       statement.kind === "find" ? (await next(statement)).map((row) => ({ ...row, id: "" })) : next(statement),
@@ -278,7 +278,7 @@ describe("a rotation of keys", () => {
 });
 
 describe("the values that need a key", () => {
-  it("are those that name it, and those that name none", async () => {
+  it("are those that name it, and those without a key id", async () => {
     const driver = await connectDriver(memoryDriver(), entities);
     const ring = rotated();
     expect(await countValuesPerKey(driver, entities)).toEqual([]);
@@ -300,12 +300,12 @@ describe("the values that need a key", () => {
   });
 });
 
-/** A database that a process of its own can open, too. */
+/** A database that a separate process can open too. */
 interface SharedDatabase {
   readonly open: () => Driver;
   /** The same as source text. */
   readonly source: string;
-  /** Whether others may write while that process has it open. */
+  /** Whether other processes may write while that process has it open. */
   readonly isForMany: boolean;
   remove(): Promise<void>;
 }
@@ -329,7 +329,7 @@ describe.each(Object.entries(SHARED))("a rotation on %s whose process is killed"
     for (const child of children.splice(0)) child.kill("SIGKILL");
   });
 
-  /** Rotates in a process of its own, which tells its progress line by line and never gets to the end. */
+  /** Rotates in a separate process, which reports its progress line by line and never finishes. */
   function rotateElsewhere({ source }: SharedDatabase): ChildProcess {
     const program = `
       import { embedded, postgres } from "./src/drivers/prisma/index.ts";
@@ -363,7 +363,7 @@ describe.each(Object.entries(SHARED))("a rotation on %s whose process is killed"
     return child;
   }
 
-  /** Four writers who give every note another secret, the last ones first. */
+  /** Four writers that give every note another secret, the last ones first. */
   async function writeAll(driver: Driver, ring: KeyRing): Promise<void> {
     const write = async (writer: number): Promise<void> => {
       for (let i = ROWS - 1 - writer; i >= 0; i -= 4) {
@@ -377,7 +377,7 @@ describe.each(Object.entries(SHARED))("a rotation on %s whose process is killed"
   it.each([
     ["with the progress it saved", true],
     ["without", false],
-  ])("goes on in another one %s, and no value and no write is lost", async (_, saved) => {
+  ])("continues in another one %s, and loses no value and no write", async (_, saved) => {
     const database = await create();
     let driver = await connectDriver(database.open(), entities);
     onTestFinished(() => driver.disconnect().then(database.remove));
@@ -397,7 +397,7 @@ describe.each(Object.entries(SHARED))("a rotation on %s whose process is killed"
     expect(await closed).toEqual([null, "SIGKILL"]);
 
     if (!database.isForMany) driver = await connectDriver(database.open(), entities);
-    // Nobody but the rotation writes this field: what has the new key now was given it by the process that is gone.
+    // Only the rotation writes this field: a value with the new key was rotated by the killed process.
     const usage = await countValuesPerKey(driver, [note]);
     const done = usage.find(({ field, keyId }) => field === "extra" && keyId === "v2")?.values;
     expect(done).toBeGreaterThanOrEqual(6);

@@ -18,7 +18,7 @@ const user = entity("user", {
   pin: string.password({ cost: 1 }).optional(),
 }).rules(everyone);
 
-/** Hashes one password at a time, and lets as many wait as are said. */
+/** Hashes one password at a time, with a queue of this length. */
 async function start(queue: number) {
   const login = endpoint("/login", {
     method: "POST",
@@ -43,7 +43,7 @@ async function start(queue: number) {
   const passwords = async () => (await api.driver.findMany("user")).map(({ password }) => password);
   return {
     passwords,
-    /** Takes the one place. */
+    /** Occupies the only slot. */
     busy: () => hasher.hash("something else", { cost: 9 }),
     async send(method: string, path: string, { signal, ...body }: { signal?: AbortSignal; [name: string]: unknown }) {
       const headers = { "content-type": "application/json" };
@@ -55,7 +55,7 @@ async function start(queue: number) {
 
 const password = "correct horse";
 
-describe("a request whose client has gone", () => {
+describe("a request whose client has disconnected", () => {
   it.each([
     ["a create", "POST", "/api/users"],
     ["an update", "PATCH", "/api/users/a"],
@@ -77,7 +77,7 @@ describe("a request whose client has gone", () => {
     expect(await app.passwords()).toHaveLength(2);
   });
 
-  it("gives up all places it has", async () => {
+  it("releases all its places", async () => {
     const app = await start(2);
     const caller = new AbortController();
     const busy = app.busy();
@@ -90,7 +90,7 @@ describe("a request whose client has gone", () => {
     expect(await next).toBe(201);
   });
 
-  it("is not hashed for when it comes too late to begin with", async () => {
+  it("is not hashed if it was aborted before it began", async () => {
     const app = await start(1);
     const kinds = await hashingOf(async () => {
       expect(await app.send("POST", "/api/users", { password, signal: AbortSignal.abort() })).toBe(503);

@@ -22,7 +22,7 @@ describe("hashPassword and verifyPassword", () => {
     expect(await verifyPassword("wrong horse", stored)).toBe(false);
   });
 
-  it("answer with a promise, whatever they are given", async () => {
+  it("return a promise, whatever their arguments", async () => {
     const hashed = hashPassword("");
     expect(hashed).toBeInstanceOf(Promise);
     await expect(hashed).rejects.toThrow(BadRequestError);
@@ -31,7 +31,7 @@ describe("hashPassword and verifyPassword", () => {
     expect(await verifyPassword("correct horse", "", { cost: 1 })).toBe(false);
   });
 
-  it("answer false for a user who does not exist", async () => {
+  it("return false for a missing user", async () => {
     expect(await verifyPassword("correct horse", null, { cost: 1 })).toBe(false);
     expect(await verifyPassword("correct horse", undefined, { cost: 1 })).toBe(false);
   });

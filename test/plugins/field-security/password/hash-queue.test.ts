@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createHashQueue } from "../../../../src/plugins/field-security/password/password-hasher.ts";
 import { deferred } from "../../../support/deferred.ts";
 
-/** Pieces of work that say when they begin, and end when told. */
+/** Tasks that record their start, and end on request. */
 function pieces(count: number) {
   const begun: number[] = [];
   const ends = Array.from({ length: count }, () => deferred<void>());
@@ -18,7 +18,7 @@ function pieces(count: number) {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("a hash queue", () => {
-  it("runs as many at once as it may, and the others in the order they came", async () => {
+  it("runs up to its limit at once, and the others in order of arrival", async () => {
     const queue = createHashQueue({ concurrency: 2, queue: 10 });
     const { begun, end, work } = pieces(5);
     const results = Promise.all([0, 1, 2, 3, 4].map((index) => queue(work(index))));
@@ -32,7 +32,7 @@ describe("a hash queue", () => {
     expect(begun).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it("lets no later caller overtake one who waits", async () => {
+  it("lets no later caller overtake a waiting one", async () => {
     const queue = createHashQueue({ concurrency: 1, queue: 10 });
     const { begun, end, work } = pieces(3);
     const first = queue(work(0));
@@ -45,7 +45,7 @@ describe("a hash queue", () => {
     expect(begun).toEqual([0, 1, 2]);
   });
 
-  it("gives the place of work that fails to the next", async () => {
+  it("gives the slot of failed work to the next", async () => {
     const queue = createHashQueue({ concurrency: 1, queue: 1 });
     const refused = new RangeError("refused");
     const failed = queue(() => Promise.reject(refused));
@@ -57,7 +57,7 @@ describe("a hash queue", () => {
     expect(await queue(() => Promise.resolve("done"))).toBe("done");
   });
 
-  it("refuses what finds it full, and takes more when there is room again", async () => {
+  it("refuses work when it is full, and accepts more when there is room again", async () => {
     const queue = createHashQueue({ concurrency: 1, queue: 1 });
     const { begun, end, work } = pieces(3);
     const taken = [queue(work(0)), queue(work(1))];
@@ -71,7 +71,7 @@ describe("a hash queue", () => {
     expect(begun).toEqual([0, 1, 2]);
   });
 
-  it("lets go whose signal is aborted while it waits, and takes another in its place", async () => {
+  it("removes waiting work whose signal aborts, and accepts other work", async () => {
     const queue = createHashQueue({ concurrency: 1, queue: 2 });
     const { begun, end, work } = pieces(4);
     const [one, two] = [new AbortController(), new AbortController()];
@@ -85,7 +85,7 @@ describe("a hash queue", () => {
     expect(begun).toEqual([0, 2, 3]);
   });
 
-  it("does not begin what is aborted already, and keeps its place for others", async () => {
+  it("does not start aborted work, and keeps its slot for others", async () => {
     const queue = createHashQueue({ concurrency: 1, queue: 0 });
     const { begun, end, work } = pieces(2);
     await expect(queue(work(0), AbortSignal.abort())).rejects.toMatchObject({ status: 503 });
@@ -94,7 +94,7 @@ describe("a hash queue", () => {
     expect(begun).toEqual([1]);
   });
 
-  it("leaves nothing at a signal that outlives the work", async () => {
+  it("leaves no listener on a signal that outlives the work", async () => {
     const queue = createHashQueue({ concurrency: 1, queue: 1 });
     const { end, work } = pieces(2);
     const { signal } = new AbortController();

@@ -20,7 +20,7 @@ describe("the thread pool", () => {
     expect(threadPoolSize(setting)).toBe(size);
   });
 
-  it("is used by one hash per core, but for a thread that stays free", () => {
+  it("runs one hash per core, but keeps one thread free", () => {
     const most = Math.max(1, threadPoolSize() - 1);
     expect(DEFAULT_CONCURRENCY).toBe(Math.min(most, availableParallelism()));
   });

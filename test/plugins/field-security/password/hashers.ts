@@ -4,7 +4,7 @@ import {
   type PasswordHasher,
 } from "../../../../src/plugins/field-security/password/password-hasher.ts";
 
-/** Kinds of hashing that `work` gave to the thread pool, in order. */
+/** Kinds of hashing that `work` submitted to the thread pool, in order. */
 export async function hashingOf(work: () => Promise<unknown>): Promise<string[]> {
   const kinds: string[] = [];
   const hook = createHook({
@@ -20,7 +20,7 @@ export async function hashingOf(work: () => Promise<unknown>): Promise<string[]>
   return kinds;
 }
 
-/** A hasher that is at its one hash and lets nobody wait; whatever wants to hash is refused until `done`. */
+/** A hasher that is busy and has no queue, so it refuses all work until `done`. */
 export function busyHasher(): { readonly hasher: PasswordHasher; readonly done: Promise<string> } {
   const hasher = createPasswordHasher({ concurrency: 1, queue: 0 });
   return { hasher, done: hasher.hash("something else", { cost: 4 }) };

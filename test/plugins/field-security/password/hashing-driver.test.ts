@@ -51,7 +51,7 @@ describe("a password for several records at once", () => {
     expect(await rows()).toEqual(before);
   });
 
-  it("is refused in a transaction and by an enhanced driver, too", async () => {
+  it("is refused in a transaction and by an enhanced driver too", async () => {
     const several = { id: { in: ["a", "b"] } };
     await expect(
       app.inHandler((scope) =>
@@ -67,7 +67,7 @@ describe("a password for several records at once", () => {
   it.each<[string, Where]>([
     ["its id", { id: "a" }],
     ["its id among other conditions", { AND: [{ name: "a" }, { id: { eq: "a" } }] }],
-  ])("is one record's when the condition names %s", async (_, where) => {
+  ])("is accepted if the condition names one record: %s", async (_, where) => {
     const [, other] = await rows();
     await app.inHandler(({ driver }) => driver.updateMany("user", where, { password: "another horse" }));
     const [changed, untouched] = await rows();
@@ -75,7 +75,7 @@ describe("a password for several records at once", () => {
     expect(untouched).toEqual(other);
   });
 
-  it("may be taken away, and leaves other fields free", async () => {
+  it("may be set to null, and does not affect other fields", async () => {
     const before = await rows();
     const all = { id: { null: false } };
     const updatedAt = new Date(0);

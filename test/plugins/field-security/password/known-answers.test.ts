@@ -4,7 +4,7 @@ import answers from "./known-answers.json" with { type: "json" };
 
 const hasher = createPasswordHasher();
 const passwords = [...new Set(answers.map(({ password }) => password))];
-/** Those that are cheap enough to be tried with every password. */
+/** Hashes that are cheap enough to try every password. */
 const cheap = answers.filter(({ stored }) => !/ln=1[478]/.test(stored));
 
 describe("hashes of another implementation", () => {
@@ -12,14 +12,14 @@ describe("hashes of another implementation", () => {
     expect(await hasher.verify(password, stored)).toBe(true);
   });
 
-  it.each(cheap)("are verified for no other password: $name", async ({ password, stored }) => {
+  it.each(cheap)("do not verify for another password: $name", async ({ password, stored }) => {
     const others = passwords.filter((one) => one !== password);
     expect(others.length).toBeGreaterThan(10);
     expect(await Promise.all(others.map((one) => hasher.verify(one, stored)))).toEqual(others.map(() => false));
   });
 
   it.each(cheap.slice(0, 2))(
-    "are not verified when a bit of salt or hash differs: $name",
+    "do not verify with a changed bit in salt or hash: $name",
     async ({ password, stored }) => {
       const [salt = "", hash = ""] = stored.split("$").slice(-2);
       const flipped = (text: string, at: number): string => {

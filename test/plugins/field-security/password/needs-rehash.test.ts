@@ -33,15 +33,15 @@ describe("a stored hash", () => {
     ["of scrypt with a short hash", scrypt("ln=17,r=8,p=1", 16, 32), undefined],
     ["that is malformed", "correct horse", undefined],
     ["that is none", null as unknown as string, undefined],
-  ] as const)("%s is to be made anew", (_, stored, cost) => {
+  ] as const)("%s needs a rehash", (_, stored, cost) => {
     expect(needsRehash(stored, { cost })).toBe(true);
   });
 
-  it("is compared with the defaults when nothing else is said", () => {
+  it("is compared with the defaults if no options are given", () => {
     expect(needsRehash(pbkdf2(1_024_000))).toBe(false);
   });
 
-  it("cannot be compared with a cost that does not exist", () => {
+  it("cannot be compared with an invalid cost", () => {
     expect(() => needsRehash(pbkdf2(1_024_000), { cost: 15 })).toThrow(ConfigurationError);
   });
 });

@@ -25,7 +25,7 @@ describe("the cost of a password field", () => {
     expect(findingsOfCost("user.password", cost, true)).toEqual({ problems: [sentence], warnings: [] });
   });
 
-  it.each([8, 9, 10, 11])("of %i is nothing to speak of", (cost) => {
+  it.each([8, 9, 10, 11])("of %i causes no warning", (cost) => {
     for (const production of [true, false])
       expect(findingsOfCost("user.password", cost, production)).toEqual({ problems: [], warnings: [] });
   });

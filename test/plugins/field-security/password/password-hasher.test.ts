@@ -17,7 +17,7 @@ describe("a hash", () => {
     expect([salt, hash].map((text) => Buffer.from(text, "base64").length)).toEqual([16, 64]);
   });
 
-  it("is of cost 10 unless said otherwise", async () => {
+  it("has cost 10 by default", async () => {
     expect(await hasher.hash("correct horse")).toMatch(/^\$pbkdf2\$1024000\$/);
   });
 
@@ -27,14 +27,14 @@ describe("a hash", () => {
     expect(one?.split("$")[4]).not.toBe(two?.split("$")[4]);
   });
 
-  it("is verified for its password, exactly as it was", async () => {
+  it("verifies only its exact password", async () => {
     const stored = await hasher.hash(" Correct Horse ", cheap);
     expect(await hasher.verify(" Correct Horse ", stored)).toBe(true);
     for (const other of ["Correct Horse", " correct horse ", " Correct Horse", " Correct Horse  "])
       expect(await hasher.verify(other, stored)).toBe(false);
   });
 
-  it("is compared in constant time, and in no other way", () => {
+  it("is compared in constant time only", () => {
     const files = sourceFiles("src/plugins/field-security/password");
     const matches = files.flatMap(({ text }) => text.match(/matches: async[^;]*?,\n/g) ?? []);
     expect(matches).toHaveLength(2);
@@ -42,7 +42,7 @@ describe("a hash", () => {
     for (const { path, text } of files) expect(text, path).not.toMatch(/\.equals\(|\bcompare\(/);
   });
 
-  it("is made of a password that looks like one, too, and is no password itself", async () => {
+  it("of a password that looks like a hash works, and is not a password itself", async () => {
     const lookalike = "$pbkdf2$1$AA==$AA==";
     const stored = await hasher.hash(lookalike, cheap);
     expect(stored).not.toContain(lookalike);
@@ -68,7 +68,7 @@ describe("a password that cannot be hashed", () => {
     ["a megabyte long", "x".repeat(1_048_576)],
     ["half of a character", "correct \ud83d horse"],
     ["ended by NUL, which HMAC would not see", "correct horse\u0000"],
-  ])("is refused before any work, and is nobody's: %s", async (_, password) => {
+  ])("is refused before any work, and verifies for no user: %s", async (_, password) => {
     const stored = await hasher.hash("correct horse", cheap);
     const { hasher: busy, done } = busyHasher();
     const kinds = await hashingOf(async () => {
@@ -81,8 +81,8 @@ describe("a password that cannot be hashed", () => {
   });
 });
 
-describe("a user who does not exist", () => {
-  it.each([null, undefined])("has a stored hash of %s: false after the work of a hash", async (stored) => {
+describe("a missing user", () => {
+  it.each([null, undefined])("has a stored hash of %s: false after the work of one hash", async (stored) => {
     const answers: boolean[] = [];
     const kinds = await hashingOf(async () => {
       answers.push(await hasher.verify("correct horse", stored, cheap));
@@ -92,7 +92,7 @@ describe("a user who does not exist", () => {
     expect(kinds).toEqual(["PBKDF2REQUEST", "SCRYPTREQUEST"]);
   });
 
-  it("waits for a turn like everybody", async () => {
+  it("is queued like any other", async () => {
     const { hasher: busy, done } = busyHasher();
     await expect(busy.verify("correct horse", null, cheap)).rejects.toThrow(UnavailableError);
     await done;
@@ -100,7 +100,7 @@ describe("a user who does not exist", () => {
 });
 
 describe("many hashes at once", () => {
-  it("are done as far as the queue goes; the rest is refused with Retry-After", async () => {
+  it("are accepted up to the queue's limit; the rest is refused with Retry-After", async () => {
     const small = createPasswordHasher({ concurrency: 1, queue: 2 });
     const results = await Promise.allSettled(Array.from({ length: 6 }, () => small.hash("correct horse", cheap)));
     expect(results.map(({ status }) => status)).toEqual([
@@ -113,13 +113,13 @@ describe("many hashes at once", () => {
     expect(await small.verify("correct horse", await small.hash("correct horse", cheap))).toBe(true);
   });
 
-  it("wait up to 64 unless said otherwise", async () => {
+  it("wait up to 64 by default", async () => {
     const one = createPasswordHasher({ concurrency: 1 });
     const results = await Promise.allSettled(Array.from({ length: 66 }, () => one.hash("correct horse", cheap)));
     expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
   });
 
-  it("leave a thread to others, however many hashers there are", async () => {
+  it("leave one thread free, however many hashers there are", async () => {
     let finished = 0;
     const hashers = [createPasswordHasher({ concurrency: 16 }), createPasswordHasher({ concurrency: 16 })];
     const hashes = hashers.flatMap((each) =>

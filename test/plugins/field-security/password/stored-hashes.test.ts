@@ -80,16 +80,16 @@ const HOSTILE: readonly (readonly [what: string, stored: unknown])[] = [
 ];
 
 describe("a stored hash", () => {
-  it.each(HOSTILE)("with %s is false after the work of one hash of the cost that is asked for", async (_, stored) => {
+  it.each(HOSTILE)("with %s is false after the work of one hash of the requested cost", async (_, stored) => {
     const hasher = createPasswordHasher();
     const kinds = await hashingOf(async () => {
       expect(await hasher.verify("correct horse", stored as string, { cost: 1 })).toBe(false);
     });
     expect(kinds).toEqual(["PBKDF2REQUEST"]);
-    expect(readStoredHash(stored)).toBeUndefined(); // so the work was none that it asked for
+    expect(readStoredHash(stored)).toBeUndefined(); // so the work had the requested cost
   });
 
-  it("that is not valid is false after scrypt where that is asked for", async () => {
+  it("that is not valid is false after scrypt if scrypt is requested", async () => {
     const hasher = createPasswordHasher();
     const kinds = await hashingOf(async () => {
       expect(await hasher.verify("correct horse", "!", { cost: "scrypt" })).toBe(false);
@@ -97,7 +97,7 @@ describe("a stored hash", () => {
     expect(kinds).toEqual(["SCRYPTREQUEST"]);
   });
 
-  it.each(["", "!"])("that is %j waits for a turn like any other", async (stored) => {
+  it.each(["", "!"])("that is %j is queued like any other", async (stored) => {
     const { hasher, done } = busyHasher();
     await expect(hasher.verify("correct horse", stored, { cost: 1 })).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await done;
@@ -114,7 +114,7 @@ describe("a stored hash", () => {
     ["the most memory for its N", scrypt("ln=17,r=16,p=1")],
     ["the most memory for its r", scrypt("ln=18,r=8,p=1")],
     ["the most memory and work", scrypt("ln=18,r=8,p=2")],
-  ])("with %s is worked on, and is false for a password that is not the one", async (_, stored) => {
+  ])("with %s is computed, and is false for a wrong password", async (_, stored) => {
     const hasher = createPasswordHasher();
     const kinds = await hashingOf(async () => {
       expect(await hasher.verify("correct horse", stored)).toBe(false);
@@ -122,13 +122,13 @@ describe("a stored hash", () => {
     expect(kinds).toHaveLength(1);
   });
 
-  it("may have as many iterations as cost 14", async () => {
+  it("may have at most as many iterations as cost 14", async () => {
     const { hasher, done } = busyHasher();
     await expect(hasher.verify("correct horse", pbkdf2(16_384_000))).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await done;
   });
 
-  it("never makes verification fail, whatever it is", async () => {
+  it("never makes verification throw", async () => {
     const hasher = createPasswordHasher();
     const number = fc.oneof(fc.integer({ min: -1, max: 1200 }).map(String), fc.constantFrom("", "1e3", "٣"));
     const bytes = fc.uint8Array({ maxLength: 70 }).map((given) => Buffer.from(given).toString("base64"));

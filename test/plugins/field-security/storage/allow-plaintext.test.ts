@@ -20,7 +20,7 @@ const note = entity("note", {
   phone: text.encrypted({ searchable: true }).optional(),
 }).timestamps(false);
 
-/** Rows as they were stored before the fields were encrypted, and an app that comes after. */
+/** Rows from before the fields were encrypted, and a later app. */
 async function migrating(rows: readonly Record<string, unknown>[], allowPlaintext?: boolean) {
   const driver = memoryDriver();
   await connectDriver(driver, [note]);
@@ -56,7 +56,7 @@ describe("values from before a field was encrypted", () => {
     ["empty text", ""],
     ["text with a colon", "key: value"],
     ["a token that could be unlabelled ciphertext", "ab".repeat(32)],
-  ])("are returned as they are with allowPlaintext: %s", async (_, secret) => {
+  ])("are returned unchanged with allowPlaintext: %s", async (_, secret) => {
     const { notes } = await migrating([{ id: "old", secret }], true);
     expect((await notes.get("old")).secret).toBe(secret);
   });
@@ -68,7 +68,7 @@ describe("values from before a field was encrypted", () => {
     expect((await notes.get("old")).secret).toBe("in clear");
   });
 
-  it("do not make ciphertext that cannot be opened readable", async () => {
+  it("do not make undecryptable ciphertext readable", async () => {
     const value = encrypt(ringOf({ v1: KEY_2 }), "of another key");
     const stranger = encrypt(ringOf({ gone: KEY_2 }), "of a key that is gone");
     const rows = [
@@ -85,7 +85,7 @@ describe("values from before a field was encrypted", () => {
     ["empty", () => "v1:"],
     ["no base64", (value: string) => `${value.slice(0, -4)}!!!!`],
     ["with white space", (value: string) => `${value}\n`],
-  ])("are not what begins with a key id of the app and is damaged: %s", async (_, damage) => {
+  ])("do not include damaged values with a key id of the app: %s", async (_, damage) => {
     const { driver, notes } = await migrating([{ id: "old", secret: damage(encrypt(ringOf(), "secret")) }], true);
     expect(reasonOf(await notes.get("old").catch((error: unknown) => error))).toBe("malformed");
     const before = await driver.findMany(note);
@@ -93,14 +93,14 @@ describe("values from before a field was encrypted", () => {
     expect(await driver.findMany(note)).toEqual(before);
   });
 
-  it("are told from ciphertext without a key id", async () => {
+  it("are distinguished from ciphertext without a key id", async () => {
     const { notes } = await migrating([{ id: "old", secret: unlabelled(encrypt(ringOf(), "legacy")) }], true);
     expect((await notes.get("old")).secret).toBe("legacy");
   });
 });
 
 describe("a rotation of keys with allowPlaintext", () => {
-  it("encrypts what is in clear and makes it findable", async () => {
+  it("encrypts plaintext and makes it searchable", async () => {
     const rows = [
       { id: "a", secret: "one", phone: "555-1" },
       { id: "b", secret: "ab".repeat(32), phone: null },
@@ -115,7 +115,7 @@ describe("a rotation of keys with allowPlaintext", () => {
     expect((await api.asSystem().note.get("b")).secret).toBe("ab".repeat(32));
   });
 
-  it("leaves what is in clear as it is without it", async () => {
+  it("leaves plaintext unchanged without the option", async () => {
     const { driver } = await migrating([{ id: "a", secret: "one" }]);
     expect(await rotate(driver)).toMatchObject({ reEncrypted: 0, failed: 1 });
     expect((await driver.findOne(note, { id: "a" }))?.secret).toBe("one");

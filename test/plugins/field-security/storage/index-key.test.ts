@@ -32,7 +32,7 @@ describe("an app with searchable encrypted fields", () => {
     expect(() => start(searchable, several)).toThrow(/person\.ssn.*indexKey/s);
   });
 
-  it("does not start when the keys of its environment are several", () => {
+  it("does not start if its environment has several keys", () => {
     vi.stubEnv("KEELSON_ENCRYPTION_KEY", `v2:${KEY_2},v1:${KEY_1}`);
     try {
       expect(() => start(searchable)).toThrow(/indexKey/);
@@ -41,7 +41,7 @@ describe("an app with searchable encrypted fields", () => {
     }
   });
 
-  it("does not start when the process-wide keys are several", () => {
+  it("does not start if there are several process-wide keys", () => {
     initEncryption(KEY_1);
     try {
       start(searchable);
@@ -100,7 +100,7 @@ describe("an app whose stored blind indexes were made with another key", () => {
     await mended.close();
   });
 
-  it("starts where there is nothing to compare, or one of the records agrees", async () => {
+  it("starts if there is nothing to compare, or one of the records matches", async () => {
     const empty = memoryDriver();
     const first = app(empty, NEW);
     await first.ready;
@@ -130,14 +130,14 @@ describe("an app whose stored blind indexes were made with another key", () => {
     await third.close();
   });
 
-  it("starts where the indexes cannot be read, since other tables may be", async () => {
+  it("starts if the indexes cannot be read, since other tables may be readable", async () => {
     const driver = withMiddleware(memoryDriver(), () => Promise.reject(new DatabaseError("no such table")));
     const api = app(driver, NEW);
     await api.ready;
     await api.close();
   });
 
-  it("tries again where the database is away", async () => {
+  it("retries if the database is unavailable", async () => {
     const base = await rotated();
     let isAway = true;
     const driver = withMiddleware(base, (statement, next) =>
@@ -149,7 +149,7 @@ describe("an app whose stored blind indexes were made with another key", () => {
     await api.close();
   });
 
-  it("has them made anew by a rotation, and starts", async () => {
+  it("has them recomputed by a rotation, and starts", async () => {
     const driver = await rotated(3);
     await driver.update("person", { id: "p1" }, { ssn: "v2:damaged" });
     const result = await rotateEncryptionKeys({ driver, entities: [unique], encryption: NEW, reindex: true });
@@ -161,7 +161,7 @@ describe("an app whose stored blind indexes were made with another key", () => {
     await api.close();
   });
 
-  it("is not kept from starting, nor from making them anew, by a value of another type", async () => {
+  it("starts and recomputes them despite a value of another type", async () => {
     const driver = await rotated(2);
     initEncryption({ key: KEY_2, keyId: "v2", bind: true });
     onTestFinished(() => clearEncryptionKeys());
@@ -176,7 +176,7 @@ describe("an app whose stored blind indexes were made with another key", () => {
     await api.close();
   });
 
-  it("has them made anew together with the ciphertext", async () => {
+  it("has them recomputed together with the ciphertext", async () => {
     const driver = memoryDriver();
     const old = createEnhancedDriver(driver, { entities: [unique], encryption: OLD });
     await old.connect();

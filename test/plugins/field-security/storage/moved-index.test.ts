@@ -23,7 +23,7 @@ function makeApp(bind: boolean, onDecryptError: OnDecryptError = "fail") {
 }
 type App = ReturnType<typeof makeApp>;
 
-/** Eve, who can write to the table, is found where the administrator is. */
+/** Eve has write access to the table, and moves the administrator's index to herself. */
 async function moveIndex({ api, driver }: App): Promise<void> {
   const users = api.asSystem().user;
   await users.create({ id: "admin", name: "Admin", email: "admin@shop", secret: "canary" });
@@ -43,7 +43,7 @@ describe("a blind index that was moved to another record", () => {
   const find = (where: Where, select?: readonly string[]) =>
     app.inHandler(({ driver }) => driver.findMany("user", { where, ...(select && { select }) }));
 
-  it("finds no other caller where the key binds", async () => {
+  it("matches no other caller if the key binds", async () => {
     const answer = await app.as(null).request("GET", "/api/users?email=eve@shop");
     expect(answer).toMatchObject({ status: 500, body: { code: "DECRYPTION_FAILED" } });
     expect(JSON.stringify(answer.body)).not.toMatch(/admin|canary/);
@@ -56,26 +56,26 @@ describe("a blind index that was moved to another record", () => {
     ["equality", { email: "eve@shop" }],
     ["a list", { email: ["eve@shop", "nobody"] }],
     ["one of several conditions", { AND: [{ OR: [{ email: "eve@shop" }, { name: "x" }] }, { name: "Admin" }] }],
-  ])("finds nobody else, whatever is selected of them: %s", async (_, where) => {
+  ])("matches no other record, whatever is selected: %s", async (_, where) => {
     for (const select of [undefined, ["name"], ["id"], ["email"], ["secret"]])
       await expect(find(where, select)).rejects.toMatchObject({ code: "DECRYPTION_FAILED", reason: "refused" });
   });
 
-  it("is an error in whatever reads the value, and in nothing else", async () => {
+  it("is an error only for requests that read the value", async () => {
     await expect(find({ name: "Admin" }, ["email"])).rejects.toMatchObject({ reason: "refused" });
     expect((await find({ name: "Admin" }, ["name", "secret"])).value).toMatchObject([{ secret: "canary" }]);
     expect(Object.keys((await find({ name: "Eve" }, ["email"])).value[0] ?? {})).toEqual(["email"]);
     expect((await find({ name: "Eve" })).value).toMatchObject([{ email: "eve@shop" }]);
   });
 
-  it("is mended by writing the value", async () => {
+  it("is repaired by writing the value", async () => {
     await app.inHandler(({ driver }) => driver.update("user", { id: "admin" }, { email: "admin@shop" }));
     expect((await find({ email: "admin@shop" })).value).toMatchObject([{ id: "admin" }]);
   });
 });
 
 describe("a blind index that was moved", () => {
-  it("reads as null where the app says so, and finds no other caller all the same", async () => {
+  it("reads as null if the app allows it, and still matches no other caller", async () => {
     const app = makeApp(true, "null");
     await moveIndex(app);
     expect((await app.api.asSystem().user.list({ sort: ["name"] })).data).toMatchObject([
@@ -86,7 +86,7 @@ describe("a blind index that was moved", () => {
     await app.close();
   });
 
-  it("is of a value that may be moved, where the key does not bind", async () => {
+  it("matches the moved value if the key does not bind", async () => {
     const app = makeApp(false);
     await moveIndex(app);
     expect((await app.as(null).request("GET", "/api/users?email=eve@shop")).body).toMatchObject([{ id: "admin" }]);
