@@ -181,7 +181,7 @@ describe("a document", () => {
     expect(described()).toBe(2);
   });
 
-  it("equals that of a fresh app, whoever has requested it before", async () => {
+  it("equals that of a fresh app, after any other requests", async () => {
     // Each depends on another fact, so that documents differ in that fact alone.
     const flags = ["read", "create", "update", "readable", "writable", "related"] as const;
     const [read, create, update, readable, writable, related] = flags.map((flag) =>

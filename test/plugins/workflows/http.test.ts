@@ -109,7 +109,7 @@ describe("an action that is a workflow", () => {
     expect((await get("/api/orders")).json).toEqual([]);
   });
 
-  it("has the caller's rights: a forbidden step is 403, and earlier ones are compensated", async () => {
+  it("has the caller's rights: a forbidden step is 403, after compensation", async () => {
     const steal = updateEntityStep("stock", { id: "s" }, { left: "none" });
     const { place, get } = await served([stock, orderWith([create, steal])]);
     expect((await place({ item: "tea" })).status).toBe(403);

@@ -157,7 +157,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
     expect(await ended.promise).toMatchObject({ metadata: { id: "good" }, status: "compensated" });
   });
 
-  it("is one of a thousand: recovery respects its limit, and the API responds meanwhile", async () => {
+  it("is one of a thousand: recovery respects its limit, and the API responds", async () => {
     const release = deferred<void>();
     const full = deferred<void>();
     let active = 0;

@@ -115,7 +115,7 @@ describe("runWorkflow", () => {
     expect(service.error?.message).toContain("not found");
   });
 
-  it("is one run if an id is started twice at once, and other callers cannot use the id", async () => {
+  it("is one run if an id is started twice at once, and belongs to one caller", async () => {
     const release = deferred<void>();
     let count = 0;
     const once = workflow("once")

@@ -86,7 +86,7 @@ describe.each(SHARED_DATABASES)("the journal on %s", (_, open) => {
     expect(await text()).not.toContain(CANARY);
   });
 
-  it("contains the caller's id and plain data, and nothing that looks like a credential", async () => {
+  it("contains the caller's id and plain data, and nothing like a credential", async () => {
     const { as } = await started();
     class Org {
       readonly name = "of a class";
