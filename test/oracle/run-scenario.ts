@@ -4,9 +4,10 @@ import { dataOfOtherTenant, isShared, OTHER_TENANT, OWN_TENANT, textsOf, without
 import { answers, difference } from "./compare.ts";
 import { type Database, inOrder } from "./database.ts";
 import { evaluate } from "./evaluate/evaluate.ts";
-import type { Outcome } from "./evaluate/outcome.ts";
+import { INVALID, type Outcome } from "./evaluate/outcome.ts";
 import { afterMeanwhile, endsBefore, replayed } from "./evaluate/races.ts";
-import { rowOf, rowsOf, type World, withRow, worldOf } from "./evaluate/world.ts";
+import { allowed } from "./evaluate/rules.ts";
+import { rowOf, rowsOf, type World, worldOf } from "./evaluate/world.ts";
 import {
   type Data,
   type EntityModel,
@@ -106,22 +107,28 @@ async function runStep(app: OracleApp, database: Database, model: Model, world: 
 
 function allowedOutcomes(database: Database, model: Model, world: World, step: Step): readonly Outcome[] {
   const decided = evaluate(model, world, step);
-  if (database.whileLocked === undefined) return decided;
-  // Where writes wait for each other, a reference that the write itself hides is refused as one that was hidden meanwhile.
-  return [...decided, ...decided.flatMap((one) => refusedAfterwards(model, world, one, step))];
+  const isConcurrent = database.whileLocked !== undefined;
+  const hides = ({ world: after }: Outcome): boolean =>
+    after !== undefined && hidesReferences(model, world, after, step.by);
+  return isConcurrent && decided.some(hides) ? [...decided, INVALID] : decided;
 }
 
-/** The refusals of the same request once its own write has been made, with its references or without them. */
-function refusedAfterwards(model: Model, before: World, { world: after }: Outcome, step: Step): readonly Outcome[] {
-  if (after === undefined) return [];
-  const keys = keysOf(entityOf(model, step.on)).map(keyOf);
-  const unlinked = rowsOf(after, step.on).reduce((world, row) => {
-    const old = rowOf(before, step.on, row.id);
-    return old === undefined
-      ? world
-      : withRow(world, step.on, { ...row, ...Object.fromEntries(keys.map((key) => [key, old[key] ?? null])) });
-  }, after);
-  return [after, unlinked].flatMap((world) => evaluate(model, world, step)).filter(({ status }) => status === 400);
+/**
+ * Whether a write has hidden a record that it refers to from its caller. Where writes wait for each other, it may be refused
+ * like a reference to a record that was hidden meanwhile.
+ */
+function hidesReferences(model: Model, before: World, after: World, by: Principal): boolean {
+  return model.entities.some((entity) =>
+    rowsOf(after, entity.name).some((row) =>
+      keysOf(entity).some((relation) => {
+        const key = keyOf(relation);
+        const target = entityOf(model, relation.target);
+        const referred = rowOf(after, target.name, row[key]);
+        const isNew = row[key] !== (rowOf(before, entity.name, row.id)?.[key] ?? null);
+        return isNew && referred !== undefined && !allowed(model, after, target, referred, "read", by);
+      }),
+    ),
+  );
 }
 
 /** A field that the caller may not read has changed: the answer is the same, whatever the evaluator says of it. */
