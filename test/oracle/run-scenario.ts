@@ -119,17 +119,19 @@ function allowedOutcomes(database: Database, model: Model, world: World, step: S
  */
 function hidesReferences(model: Model, before: World, after: World, by: Principal): boolean {
   return model.entities.some((entity) =>
-    rowsOf(after, entity.name).some((row) =>
+    writtenRows(before, after, entity.name).some((row) =>
       keysOf(entity).some((relation) => {
         const key = keyOf(relation);
         const target = entityOf(model, relation.target);
         const referred = rowOf(after, target.name, row[key]);
-        const isNew = row[key] !== (rowOf(before, entity.name, row.id)?.[key] ?? null);
-        return isNew && referred !== undefined && !allowed(model, after, target, referred, "read", by);
+        return referred !== undefined && !allowed(model, after, target, referred, "read", by);
       }),
     ),
   );
 }
+
+const writtenRows = (before: World, after: World, entity: string): readonly Row[] =>
+  rowsOf(after, entity).filter((row) => JSON.stringify(row) !== JSON.stringify(rowOf(before, entity, row.id)));
 
 /** A field that the caller may not read has changed: the answer is the same, whatever the evaluator says of it. */
 async function askAgain(
