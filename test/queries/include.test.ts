@@ -53,6 +53,15 @@ describe.each(everyDatabase(SHOP, 0))("an include with options, on %s", (_name, 
     expect(bob?.orders).toEqual([{ id: "o01", tags: [expect.objectContaining({ id: "gift" })], _count: { tags: 2 } }]);
   });
 
+  it.each([
+    ["tags", "lines"],
+    ["lines", "tags"],
+  ])("shows counts in the order of the request: %s, %s", async (...names) => {
+    const include = Object.fromEntries(names.map((name) => [name, { count: true, limit: 1 }]));
+    const order = await shown("orders/o03?", include);
+    expect(Object.keys(order._count as object)).toEqual(names);
+  });
+
   it("goes on to records related to the included ones, and to one record", async () => {
     const include = {
       lines: { where: { quantity: { gte: 2 } }, include: { order: { select: ["number"] } } },

@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import {
   ALWAYS,
@@ -95,6 +95,47 @@ export function withoutRecord(condition: Condition, entity: AnyEntity, id: unkno
     default:
       return condition;
   }
+}
+
+/**
+ * Changes the related records of a condition, at any depth, so that one record counts as it was before a change: the
+ * condition then has the result that it would have without this change.
+ * @param before the record before the change
+ */
+export async function asBeforeChange(
+  driver: Driver,
+  condition: Condition,
+  entity: AnyEntity,
+  before: Row,
+): Promise<Condition> {
+  const changed = (part: Condition): Promise<Condition> => asBeforeChange(driver, part, entity, before);
+  switch (condition.op) {
+    case "and":
+      return and(await Promise.all(condition.of.map(changed)));
+    case "or":
+      return or(await Promise.all(condition.of.map(changed)));
+    case "not":
+      return not(await changed(condition.of));
+    case "related": {
+      const { relation } = condition;
+      const asked = await changed(condition.matches);
+      if (relation.target !== entity) return related(relation, asked);
+      const own = compare(entity.columns.id as ColumnDefinition, "eq", before.id);
+      const others = related(relation, and([asked, not(own)]));
+      return (await meetsChanged(driver, asked, before)) ? or([others, leadsTo(relation, before)]) : others;
+    }
+    default:
+      return condition;
+  }
+}
+
+/** The condition that a relation leads to a record, by the record's values. */
+function leadsTo(relation: ResolvedRelation, record: Row): Condition {
+  const { type, source, target, foreignKey } = relation;
+  if (type === "belongsTo") return compare(source.columns[foreignKey as string] as ColumnDefinition, "eq", record.id);
+  if (type === "manyToMany") return related(relation, compare(target.columns.id as ColumnDefinition, "eq", record.id));
+  const id = record[foreignKey as string] ?? null;
+  return id === null ? NEVER : compare(source.columns.id as ColumnDefinition, "eq", id);
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import type { Decision, Operation } from "../operation/operation.ts";
 import { allowsOf } from "../operation/policy.ts";
 import { idOfParts } from "../record/tag-record.ts";
-import { askedOfStored, meetsChanged, storedMeet, withoutRecord } from "../requirement/new-record.ts";
+import { asBeforeChange, askedOfStored, meetsChanged, storedMeet, withoutRecord } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { deniedError, missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-unchanged.ts";
@@ -206,14 +206,14 @@ function writeUpdate(operation: MutableOperation, where: Condition, before?: typ
 
 /**
  * When the statement of an update may have waited for other transactions, its condition on other records is checked
- * again for the locked record. Effects of the update itself do not refuse it, if the caller may still write the record.
+ * again for the locked record. The effects of the update itself do not count.
  * @throws RecordChangedError, AuthorizationError
  */
 async function refuseOvertaken(operation: MutableOperation, where: Condition, held: Row): Promise<void> {
   const { entity, scope } = operation;
   if (!looksAt(where) || !mayWaitForOthers(operation)) return;
-  for (const condition of [where, withoutRecord(where, entity, held.id)])
-    if (await meetsChanged(scope.store, condition, held)) return;
+  const unchanged = await asBeforeChange(scope.store, where, entity, held);
+  if (await meetsChanged(scope.store, unchanged, held)) return;
   if (looksAt(where, entity)) await recheck(operation);
   throw new RecordChangedError();
 }

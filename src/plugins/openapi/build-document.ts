@@ -23,7 +23,7 @@ interface OwnedOperation {
   readonly owner: string;
   readonly operation: OperationObject;
   /** Its tag, with a description. */
-  readonly about: { readonly tag: string; readonly description: string };
+  readonly about: { readonly tag: string; readonly description: string; readonly isOfRecords: boolean };
   /** Keys that identify its parameters. */
   readonly keys: readonly string[];
 }
@@ -128,11 +128,13 @@ function infoOf({ title = "API", version = "1.0.0", ...others }: DocumentInfo = 
 /** Paths begin at the root of the server that serves the document. */
 const HERE: NonNullable<OpenApiOptions["servers"]> = Object.freeze([{ url: "/" }]);
 
-/** The tags of operations in their order, with descriptions. */
+/** The tags of operations in their order, those of records first, with descriptions. */
 function tagsOf(operations: readonly OwnedOperation[], given: OpenApiOptions["tags"] = {}): OpenApiDocument["tags"] {
   const known = new Map(operations.map(({ about }) => [about.tag, about.description]));
   const names = new Set(operations.flatMap(({ operation }) => operation.tags));
-  return [...names].map((name) => {
+  const ofRecords = new Set(operations.flatMap(({ about, operation }) => (about.isOfRecords ? operation.tags : [])));
+  const inOrder = [...names].sort((a, b) => Number(ofRecords.has(b)) - Number(ofRecords.has(a)));
+  return inOrder.map((name) => {
     const description = (Object.hasOwn(given, name) ? given[name] : undefined) ?? known.get(name);
     return description === undefined ? { name } : { name, description };
   });
@@ -142,8 +144,8 @@ function tagsOf(operations: readonly OwnedOperation[], given: OpenApiOptions["ta
 function aboutTag(route: Route, prefix: string): OwnedOperation["about"] {
   const { entity, plugin, path } = route;
   const tag = tagOf(route);
-  if (entity === undefined) return { tag, description: `What the plugin "${plugin}" adds.` };
-  return { tag, description: `Records of ${entity.name}, at ${prefix}/${path.split("/")[1]}.` };
+  if (entity === undefined) return { tag, description: `Routes of the plugin "${plugin}".`, isOfRecords: false };
+  return { tag, isOfRecords: true, description: `Records of ${entity.name}, at ${prefix}/${path.split("/")[1]}.` };
 }
 
 /** The reader for descriptions of routes. All asynchronous parts are loaded before. */

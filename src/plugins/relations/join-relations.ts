@@ -88,7 +88,7 @@ export const joinRelations: HookFunction<"operation:join"> = (operation) => {
 
 async function joinAll(operation: Operation, include: IncludeTree): Promise<void> {
   const { scope, entity, records } = operation;
-  await Promise.all(
+  const counts = await Promise.all(
     Object.entries(include).map(async ([name, inner]) => {
       const relation = scope.app.model.relation(entity, name);
       if (relation === undefined || relation.remote !== undefined) return;
@@ -98,12 +98,16 @@ async function joinAll(operation: Operation, include: IncludeTree): Promise<void
       const join = { operation, records: others, relation, inner, asked: inner[INCLUDED] ?? {} };
       const [related, count] = await Promise.all([findRelated(join), countRelated(join)]);
       if (!takeRepeated(join, related)) throw tooMuch(join, `${scope.app.limits.pageBytes / 2} bytes`);
-      for (const record of others) {
-        record[name] = related(record);
-        if (count !== undefined) record[COUNTS] = { ...(record[COUNTS] as object), [name]: count(record) };
-      }
+      for (const record of others) record[name] = related(record);
+      return count && { name, others, count };
     }),
   );
+  // In the order of the request, whichever was known first: equal responses have equal entity tags.
+  for (const counted of counts) {
+    if (counted === undefined) continue;
+    const { name, others, count } = counted;
+    for (const record of others) record[COUNTS] = { ...(record[COUNTS] as object), [name]: count(record) };
+  }
 }
 
 async function findRelated(join: Join): Promise<Related> {

@@ -1,7 +1,6 @@
 /** Concurrent changes during a step, and the response to a repeated request. */
 import type { EntityModel, Meanwhile, Model, Principal, Row, Step } from "../model.ts";
 import { entityOf, relationOf } from "../model.ts";
-import { evaluate } from "./evaluate.ts";
 import type { Outcome } from "./outcome.ts";
 import { passes, reachOf } from "./rules.ts";
 import { readableReach } from "./shown.ts";
@@ -55,19 +54,13 @@ function met(model: Model, entity: EntityModel, body: unknown): [EntityModel, st
 }
 
 /**
- * retries.md, “Whose keys”: the rules are checked each time. A caller who may now read other fields, or records of other
- * owners, of the response's entities gets 403, and a response is repeated only while all of its records may still be read.
+ * retries.md, “Whose keys”: a response is repeated if the rules allow the request again. A caller who may now read other
+ * fields, or the records of other owners, of the response's entities gets 403. It is repeated only while the caller may
+ * read each record that it shows.
+ * @param first the response to the first request, which has succeeded
  */
-export function replayed(
-  model: Model,
-  world: World,
-  step: Step,
-  first: { status: number; body: unknown },
-  uid: string,
-): Outcome[] {
+export function replayed(model: Model, world: World, step: Step, first: { status: number; body: unknown }): Outcome[] {
   const by = step.again as Principal;
-  const afresh = evaluate(model, world, { ...step, by, uid });
-  if (first.status >= 300) return afresh; // its key is forgotten
   const entity = entityOf(model, step.on);
   const refusals: Outcome[] = [401, 403, 404].map((status) => ({ status }));
   const access = step.call.do === "create" ? "create" : "update";

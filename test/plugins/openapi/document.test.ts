@@ -39,6 +39,13 @@ describe("the document", () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
 
+  it("lists the tags of records before those of plugins", async () => {
+    const { tags } = await openapiDocument(api, { as: "system" });
+    const isOfPlugin = tags.map(({ description = "" }) => description.startsWith("Routes of the plugin"));
+    expect(isOfPlugin).toEqual(isOfPlugin.toSorted());
+    expect(new Set(isOfPlugin).size).toBe(2);
+  });
+
   const removable = defaultPlugins().ids.filter(
     (id) => !["rules", "validation", "query", "relations", "openapi"].includes(id),
   );

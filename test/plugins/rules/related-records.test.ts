@@ -15,6 +15,7 @@ import {
 } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
+import { whileHeld as whileHeldBy } from "../../support/while-held.ts";
 
 /** Called once while a rule reads a record. */
 let between: (() => Promise<unknown>) | undefined;
@@ -65,17 +66,28 @@ const branch = entity("branch", {
     .inverse("children"),
   children: hasMany(() => branch).inverse("parent"),
 }).rules({ ...reading, update: [isLeaf] });
-/** Members may update it, and other callers once its folder is closed. */
+const hasOpenSibling = defineRule("rrHasOpenSibling", () => ({ parent: { children: { open: true } } }));
+const twig = entity("twig", {
+  open: bool.default(true),
+  code: string.optional().unique(),
+  parent: belongsTo(() => twig)
+    .optional()
+    .inverse("children"),
+  children: hasMany(() => twig).inverse("parent"),
+})
+  .timestamps(false)
+  .rules({ ...reading, update: [hasOpenSibling] });
+/** Members may change it, and others once its folder is closed. */
 const draft = entity("draft", { ...fields, folder: belongsTo(() => folder) })
   .timestamps(false)
   .rules({ ...reading, update: [all(member, unlocked), defineRule("rrClosed", () => ({ folder: { open: false } }))] });
-const entities = [folder, access, note, plan, branch, draft];
+const entities = [folder, access, note, plan, branch, twig, draft];
 
 type App = ReturnType<typeof createTestApp<typeof entities>>;
 /** ann is a member of f1, which contains all notes and plans. */
 async function plant({ api }: App): Promise<void> {
   between = undefined;
-  for (const name of ["access", "note", "plan", "draft", "folder", "branch"])
+  for (const name of ["access", "note", "plan", "draft", "folder", "branch", "twig"])
     await api.driver.deleteMany(name, { id: { null: false } });
   const system = api.asSystem();
   await system.folder.create({ id: "f1", name: "one" });
@@ -170,6 +182,17 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
       expect(await statusOf("PATCH", "branches/x", { parentId: "x" })).toBe(403);
       expect(await statusOf("PATCH", "branches/x", { name: "y" })).toBe(200);
     });
+
+    it("allows a change after which the former path no longer leads back to the record", async () => {
+      const twigs = app.api.asSystem().twig;
+      for (const id of ["a", "b"]) await twigs.create({ id });
+      await twigs.create({ id: "c", parentId: "a" });
+      await twigs.create({ id: "d", parentId: "b" });
+      expect(await statusOf("PATCH", "twigs/c", { parentId: "a", code: "c" })).toBe(200);
+      expect(await statusOf("PATCH", "twigs/c", { parentId: "b" })).toBe(200);
+      expect(await statusOf("PATCH", "twigs/c", { parentId: "a" })).toBe(403);
+      expect(await statusOf("PATCH", "twigs/c", { parentId: null })).toBe(403);
+    });
   });
 
   describe.runIf(name === "PostgreSQL")("after waiting for the record", () => {
@@ -188,6 +211,20 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
       await other.end();
       return answer;
     }
+
+    it("does not count what the change itself made of the record", async () => {
+      const twigs = app.api.asSystem().twig;
+      await twigs.create({ id: "a" });
+      await twigs.create({ id: "shut", open: false, parentId: "a" });
+      await twigs.create({ id: "other", parentId: "a" });
+      const waits = {
+        held: `insert into twig (id, open, code) values ('x', true, 'taken')`,
+        meanwhile: `update twig set open = false where id = 'other'`,
+      };
+      const change = { open: true, code: "taken" };
+      expect(await whileHeldBy(database.url as string, waits, () => statusOf("PATCH", "twigs/shut", change))).toBe(403);
+      expect(await one("twig", "shut")).toMatchObject({ open: false });
+    });
 
     it("is decided again by a statement that locks the record", async () => {
       await plant(app);
