@@ -126,6 +126,10 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
   // Iteration over a map includes entries that are added during the loop.
   for (const source of foreign.values()) resolveOf(source);
 
+  problems.push(
+    ...sharedPairTables([...byName.values()].flatMap((entity) => [...(relations.get(entity)?.values() ?? [])])),
+  );
+
   const lists = new Map([...relations].map(([entity, own]) => [entity, Object.freeze([...own.values()])] as const));
   return Object.freeze({
     entities: Object.freeze([...byName.values()]),
@@ -135,6 +139,24 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
     relationsOf: (entity: AnyEntity) => lists.get(entity) ?? [],
     problems: Object.freeze(problems),
   });
+}
+
+/** Relations that keep their pairs in one table: each would change those of the other without the rules of its side. */
+function sharedPairTables(relations: readonly ResolvedRelation[]): string[] {
+  const byTable = new Map<string, ResolvedRelation>();
+  const problems: string[] = [];
+  for (const relation of relations) {
+    const { source, target, name, inverse, through } = relation;
+    if (through === undefined) continue;
+    const key = `${through.schema ?? "public"}.${through.table}`.toLowerCase();
+    const first = byTable.get(key);
+    if (first === undefined) byTable.set(key, relation);
+    else if (first.source !== target || first.name !== inverse)
+      problems.push(
+        `${source.name}.${name}: .through("${through.table}") names the table of ${first.source.name}.${first.name}; if it is its other side, connect them with .inverse("${first.name}")`,
+      );
+  }
+  return problems;
 }
 
 function isComposite({ columns }: AnyEntity): boolean {

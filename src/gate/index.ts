@@ -125,8 +125,8 @@ export { askedOfStored, storedMeet, withoutRecord } from "./requirement/new-reco
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
 export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
 export { mayWaitForOthers } from "./run/changed-columns.ts";
+export { decideCreateAgain } from "./run/execute-create.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
-export { decideCreateAgain } from "./run/execute-write.ts";
 export { orderOfSearch } from "./run/rank.ts";
 export { orderOfIds } from "./run/run-several.ts";
 export { findByKey, keyValue, upsert } from "./run/upsert.ts";

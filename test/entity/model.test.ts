@@ -298,22 +298,44 @@ describe("a problem is reported, and nothing is thrown,", () => {
     ]);
   });
 
+  it("when relations keep their pairs in one table without being two sides of one relation", () => {
+    const ends = { own: "follower", other: "followee" };
+    const turned = { own: "followee", other: "follower" };
+    const person = entity("person", {
+      following: manyToMany(() => person).through("follows", ends),
+      followers: manyToMany(() => person).through("Follows", { ...turned, schema: "public" }),
+      blocked: manyToMany(() => person).through("blocks", ends),
+    });
+    expect(problems([person])).toEqual([
+      'person.followers: .through("Follows") names the table of person.following; if it is its other side, connect them with .inverse("following")',
+    ]);
+    const connected = entity("person", {
+      following: manyToMany(() => connected)
+        .through("follows", ends)
+        .inverse("followers"),
+      followers: manyToMany(() => connected)
+        .through("follows", turned)
+        .inverse("following"),
+    });
+    expect(problems([connected])).toEqual([]);
+  });
+
   it("when a manyToMany relation keeps its pairs in the table of an entity", () => {
     const ends = { own: "postId", other: "tagId" };
     const post = entity("post", {
       tags: manyToMany(() => tag).through("tagging", ends),
       hidden: manyToMany(() => tag).through("old", { ...ends, schema: "app" }),
-      cased: manyToMany(() => tag).through("TAGGING", { ...ends, schema: "public" }),
     });
+    const page = entity("page", { tags: manyToMany(() => tag).through("TAGGING", { ...ends, schema: "public" }) });
     const tag = entity("tag", {});
     const tagging = entity("tagging", { post: belongsTo(() => post), tag: belongsTo(() => tag) });
     const hiding = entity("hiding", {}).table("old", { schema: "app" }).existing();
     const elsewhere = entity("elsewhere", {}).table("tagging", { schema: "app" }).existing();
     const why = "whose rules would not apply to pairs; use";
-    expect(problems([post, tag, tagging, hiding])).toEqual([
+    expect(problems([post, page, tag, tagging, hiding])).toEqual([
       `post.tags: .through("tagging") names the table of tagging, ${why} hasMany(() => tagging) instead`,
       `post.hidden: .through("old") names the table of hiding, ${why} hasMany(() => hiding) instead`,
-      `post.cased: .through("TAGGING") names the table of tagging, ${why} hasMany(() => tagging) instead`,
+      `page.tags: .through("TAGGING") names the table of tagging, ${why} hasMany(() => tagging) instead`,
     ]);
     expect(problems([post, tag, elsewhere])).toEqual([]);
   });

@@ -40,6 +40,7 @@ export {
   isManaged,
   type LinkTable,
   linkName,
+  linkRelations,
   linkTable,
   linkTableName,
   managedLinks,

@@ -1,4 +1,5 @@
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
+import { InternalError } from "../../kernel/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import {
   ALWAYS,
@@ -14,6 +15,7 @@ import {
   related,
 } from "../condition/condition.ts";
 import { isUndecryptable, matches } from "../condition/matches.ts";
+import type { Guard } from "../operation/mask.ts";
 import type { Driver } from "../statement/driver-port.ts";
 
 /**
@@ -41,9 +43,22 @@ export function askedOfStored(condition: Condition, row: Row): Condition {
   return matches(condition, row, () => []) ? ALWAYS : NEVER;
 }
 
-/** Whether the database will generate the value of a column. */
+/** Whether the value of a column is known only once the record is stored. */
 function isLeftToDatabase(row: Row, { name, role, field }: ColumnDefinition): boolean {
-  return row[name] === undefined && (field?.filledBy !== undefined || role === "id");
+  return row[name] === undefined && (field?.filledBy !== undefined || role === "id" || role === "words");
+}
+
+/** A guard about a new record. A rule that reads a value which is known only once the record is stored gets an error. */
+export function guardOfNew(entity: AnyEntity, row: Row, guard: Guard): Guard {
+  const record = new Proxy(row, {
+    get(target, name) {
+      const column = typeof name === "string" && Object.hasOwn(entity.columns, name) ? entity.columns[name] : undefined;
+      if (column !== undefined && isLeftToDatabase(row, column))
+        throw new InternalError(`${entity.name}.${column.name} is known only once the record is stored`);
+      return Reflect.get(target, name);
+    },
+  });
+  return () => guard(record);
 }
 
 /** The comparison or relation of a condition that consists of one, possibly negated. */

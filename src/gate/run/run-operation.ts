@@ -18,8 +18,9 @@ import { allowsAll, readDecisionOf } from "../requirement/decisions.ts";
 import { asItPasses } from "../requirement/passes.ts";
 import { deniedError, NOTHING_DONE } from "../requirement/unmatched.ts";
 import { inTurn } from "./brief-transaction.ts";
+import { runCreate } from "./execute-create.ts";
 import { runCount, runList, runRead } from "./execute-read.ts";
-import { recheck, runCreate, runDelete, runUpdate } from "./execute-write.ts";
+import { recheck, runDelete, runUpdate } from "./execute-write.ts";
 import {
   type ConflictNames,
   isAskedOf,

@@ -207,11 +207,8 @@ function toOutcome(name: string, subject: Subject, answer: unknown): Outcome {
   try {
     const condition = compileWhere(scope.app.model, entity, answer);
     if (isAlways(condition)) return refuse("returned a where that every record matches; return true for all records");
-    const name = unaskable(condition);
-    if (name !== undefined)
-      return refuse(
-        `returned a where that cannot be used ("${name}" is encrypted; only .encrypted({ searchable: true }) can be compared)`,
-      );
+    const reason = unaskable(condition);
+    if (reason !== undefined) return refuse(`returned a where that cannot be used (${reason})`);
   } catch (error) {
     return refuse(`returned a where that cannot be used (${isKeelsonError(error) ? error.message : "not plain data"})`);
   }
@@ -223,14 +220,18 @@ export function isWhere(answer: unknown): answer is Where {
   return isPlainObject(answer) && !(kFailure in answer);
 }
 
-/** The first column of a condition that cannot be compared, because it is encrypted without a blind index. */
+/** Why a rule must not use a condition; undefined if it may. */
 export function unaskable(condition: Condition): string | undefined {
-  let name: string | undefined;
+  let reason: string | undefined;
   visitCondition(condition, (leaf) => {
-    if (leaf.op === "compare" && leaf.value !== null && leaf.column.field?.encrypted?.searchable === false)
-      name ??= leaf.column.name;
+    if (leaf.op !== "compare" || leaf.value === null) return;
+    const { name, role, of, field } = leaf.column;
+    if (field?.encrypted?.searchable === false)
+      reason ??= `"${name}" is encrypted; only .encrypted({ searchable: true }) can be compared`;
+    // The words of a new or changed value are known only once it is stored.
+    if (role === "words") reason ??= `search on "${of}" is for queries; use like in rules`;
   });
-  return name;
+  return reason;
 }
 
 /** The part of a subject that is logged. */

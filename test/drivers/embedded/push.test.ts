@@ -1,3 +1,4 @@
+import { createClient } from "@libsql/client";
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
@@ -317,5 +318,22 @@ describe("a PostgreSQL database that others use too", () => {
     await driver.disconnect();
     await admin.end();
     await drop();
+  });
+});
+
+describe("a table of pairs that .through() names", () => {
+  it("is left alone by a push on SQLite", async () => {
+    const { file, remove } = await freshSqliteFile();
+    const client = createClient({ url: `file:${file}` });
+    await client.execute(`create table "follows" ("own" text not null, "other" text not null)`);
+    const ends = { own: "own", other: "other" };
+    const person = timeless("person", { name: string, follows: manyToMany(() => person).through("follows", ends) });
+    const driver = await connectDriver(embedded({ file }), [person]);
+    expect(await driver.schema?.pending()).toEqual([]);
+    const { rows } = await client.execute("select name from sqlite_master where name in ('follows', 'person')");
+    expect(rows).toHaveLength(2);
+    await driver.disconnect();
+    client.close();
+    await remove();
   });
 });

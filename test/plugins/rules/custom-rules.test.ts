@@ -198,6 +198,27 @@ describe("a rule that returns a where", () => {
   });
 });
 
+describe("a rule that searches for words", () => {
+  it("denies, with a warning in the log, as words of new values are not known yet", async () => {
+    const searching: Where = { title: { search: "first" } };
+    for (const where of [searching, { NOT: searching }]) {
+      const own = [rule(() => where)];
+      const page = entity("page", { title: string.searchable() })
+        .rules({ create: own, read: own, update: own })
+        .build();
+      const kernel = createFakeKernel()
+        .withEntities(page)
+        .withDriver(memoryDriver({ page: [{ id: "p1", title: "first" }] }));
+      await kernel.use(rules());
+      for (const input of [list, create({ title: "first" }), update("p1", { title: "other" })]) {
+        const asked = kernel.as({ id: "ann" }).operation({ ...input, entity: "page" });
+        await expect(asked).rejects.toMatchObject({ status: 403 });
+      }
+      expect(kernel.log.lines.join("\n")).toContain('search on "title" is for queries; use like in rules');
+    }
+  });
+});
+
 describe("a rule that reads the record", () => {
   const open = (): Rule => rule(({ record }) => record?.open === true);
 

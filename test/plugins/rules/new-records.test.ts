@@ -10,6 +10,7 @@ import {
   entity,
   hasMany,
   importAction,
+  json,
   manyToMany,
   memoryDriver,
   string,
@@ -26,6 +27,8 @@ const inOpenParent = defineRule("nrInOpenParent", () => ({ OR: [{ parent: { open
 const inNoTeam = defineRule("nrInNoTeam", () => ({ NOT: { teams: {} } }));
 const inTeam = defineRule("nrInTeam", () => ({ teams: { open: true } }));
 const bySecret = defineRule("nrBySecret", ({ user }) => ({ secret: "mine", org: { code: me(user) } }));
+const inWritable = defineRule("nrInWritable", () => ({ project: { flags: { path: ["writable"], eq: true } } }));
+const inOpen = defineRule("nrInOpen", () => ({ project: { flags: { path: ["open"], eq: true } } }));
 const everyone = { read: ["everyone"] };
 
 const org = entity("org", {
@@ -66,7 +69,11 @@ const letter = entity("letter", {
   secret: string.encrypted({ searchable: true }),
   org: belongsTo(() => org),
 }).rules({ ...everyone, create: [bySecret] });
-const entities = [org, membership, either, both, folder, team, teamed, lonely, letter];
+const project = entity("project", { flags: json }).rules(everyone);
+const task = entity("task", { title: string, project: belongsTo(() => project) })
+  .rules({ ...everyone, create: [all(inOpen, inWritable)] })
+  .actions({ import: importAction() });
+const entities = [project, task, org, membership, either, both, folder, team, teamed, lonely, letter];
 const encryption = { key: "5".repeat(64) };
 
 /** A driver that does not support conditions on creates. */
@@ -168,6 +175,13 @@ describe.each(databases)("a rule about a new record, on %s", (_, open) => {
       .request("POST", "/api/memberships/import", [...rows, { ...rows[0], orgId: "o2" }]);
     expect(done.body).toMatchObject({ created: 1, failed: [{ row: 2 }, { row: 3 }] });
     expect(await stored("membership", { userId: "eve" })).toBe(1);
+  });
+
+  it("compares each path of a JSON field, in imports too", async () => {
+    await app.api.asSystem().project.create({ id: "p", flags: { open: true, writable: false } });
+    expect(await post("ann", "tasks", { title: "one", projectId: "p" })).toBe(403);
+    await post("ann", "tasks/import", [{ title: "two", projectId: "p" }]);
+    expect(await stored("task")).toBe(0);
   });
 
   it("compares encrypted values of the record and of related ones", async () => {

@@ -1,7 +1,6 @@
 import type { ColumnDefinition } from "../../../entity/index.ts";
 import {
   type Condition,
-  compare,
   type Delete,
   type Insert,
   looksAt,
@@ -10,7 +9,7 @@ import {
   type Update,
   type Written,
 } from "../../../gate/index.ts";
-import { countsVersion, givenColumns, idsQuery, namingDangling } from "../../sql/index.ts";
+import { countsVersion, givenColumns, namingDangling } from "../../sql/index.ts";
 import {
   type Args,
   type ClientConnection,
@@ -114,33 +113,20 @@ async function writableWhere(
   const own = modelApi(client, plan);
   const found = (await own.findMany({ where, select: { id: true } })).map(({ id }) => id);
   if (found.length === 0) return NOTHING;
-  await lockRecords(open, client, plan, found);
+  await lockRecords(client, plan, found);
   const current = await prismaWhere(open, client, plan.entity, condition);
   const met = await own.findMany({ where: { AND: [current, { id: { in: found } }] }, select: { id: true } });
   return { id: { in: met.map(({ id }) => id) } };
 }
 
-/** Maximum number of records locked by one statement. */
-const LOCKED_AT_ONCE = 1_000;
-
-/** Locks records. SQLite has one writer and no lock statement: an update without effect takes the lock. */
-async function lockRecords(
-  open: ClientConnection,
-  client: StatementClient,
-  plan: ClientPlan,
-  ids: readonly unknown[],
-): Promise<void> {
-  if (open.dialect.provider === "sqlite") {
-    await modelApi(client, plan).updateMany({ where: { id: ids[0] }, data: { id: ids[0] } });
-    return;
-  }
-  const column = plan.entity.columns.id as ColumnDefinition;
-  const sorted = [...ids].sort(column.kind.compare);
-  for (let start = 0; start < sorted.length; start += LOCKED_AT_ONCE) {
-    const some = compare(column, "in", sorted.slice(start, start + LOCKED_AT_ONCE));
-    const { sql, values } = idsQuery(open.builder, plan.entity, some, true);
-    await client.$queryRawUnsafe(sql, ...values);
-  }
+/**
+ * Locks records, in the order of their ids. Prisma has no locks, and SQL would need the names of the client's tables: an
+ * update without effect takes the lock.
+ */
+async function lockRecords(client: StatementClient, plan: ClientPlan, ids: readonly unknown[]): Promise<void> {
+  const { kind } = plan.entity.columns.id as ColumnDefinition;
+  const own = modelApi(client, plan);
+  for (const id of [...ids].sort(kind.compare)) await own.updateMany({ where: { id }, data: { id } });
 }
 
 /** A change to one record. */
@@ -173,7 +159,7 @@ async function changeOne(
 export function lockRow(session: ClientSession, plan: ClientPlan, condition: Condition): Promise<Row[]> {
   const open = session.connection();
   return session.write({ model: plan.entity.name, operation: "lock" }, async (client) => {
-    await lockRecords(open, client, plan, [soleId(condition)]);
+    await lockRecords(client, plan, [soleId(condition)]);
     const where = await prismaWhere(open, client, plan.entity, condition);
     const row = await modelApi(client, plan).findFirst({ where, select: plan.columns });
     return row === null ? [] : [row];

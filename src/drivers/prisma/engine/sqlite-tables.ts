@@ -5,6 +5,8 @@ import {
   type Catalog,
   columnsQuery,
   isManaged,
+  linkRelations,
+  linkTable,
   runStatement,
   tableNames,
   toCatalog,
@@ -23,8 +25,8 @@ export const SQLITE_PACKAGES = {
 /**
  * A connection for changing the tables of a SQLite file. Changing a column means recreating the table, in several
  * statements; the engine sends them one by one and would leave half of them applied if one fails.
- * @param model the model of the entities; if it has existing tables, all other tables in the file are left unchanged,
- *   too
+ * @param model the model of the entities; if it has existing tables, or existing tables of pairs, all other tables in
+ *   the file are left unchanged, too
  */
 export function sqliteTables(factory: SqlDriverAdapterFactory, model: EntityModel): Tables {
   let alone: SqlDriverAdapter | undefined;
@@ -41,7 +43,8 @@ export function sqliteTables(factory: SqlDriverAdapterFactory, model: EntityMode
   return {
     factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
     async foreign() {
-      if (model.entities.every(isManaged)) return { tables: [], enums: [] };
+      const isOwn = model.entities.every(isManaged) && linkRelations(model).every((one) => !linkTable(one).existing);
+      if (isOwn) return { tables: [], enums: [] };
       const ours = new Set(tableNames(model));
       return { tables: [...(await catalog()).keys()].filter((table) => !ours.has(table)), enums: [] };
     },

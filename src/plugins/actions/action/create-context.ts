@@ -21,6 +21,7 @@ import {
 } from "../../../kernel/index.ts";
 import type { ActionContext, ActionRecord } from "./action-definition.ts";
 import type { CompiledAction } from "./compile-action.ts";
+import { notingScope } from "./noting-scope.ts";
 
 /** How an action is reached: through a route, or by a call in the process. */
 export interface ActionCall {
@@ -69,7 +70,8 @@ class Context implements ActionContext {
     this.rules = use.action.rules;
     this.root = use.call.root;
     this.search = use.call.search;
-    this.scope = scope;
+    // Operations of a handler written for the app check rules; what they read may be in the response.
+    this.scope = use.allowed === undefined ? scope : notingScope(scope);
     this.#use = use;
     this.#plugin = plugin;
   }

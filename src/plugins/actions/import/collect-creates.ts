@@ -1,5 +1,6 @@
 import { type AnyEntity, type EntityModel, jsonText } from "../../../entity/index.ts";
 import {
+  type Compare,
   type Condition,
   type Driver,
   type Find,
@@ -191,12 +192,16 @@ function keyOf(condition: Condition): unknown {
     case "not":
       return ["not", keyOf(condition.of)];
     case "compare":
-      return [condition.column.name, condition.test, condition.value];
+      return compareKey(condition);
     case "related":
       return [condition.relation.name, keyOf(condition.matches)];
     default:
       return condition.op;
   }
+}
+
+function compareKey({ column, test, value, record }: Compare): unknown {
+  return [column.name, column.path, test, value, record && [record.entity.name, keyOf(record.where)]];
 }
 
 const isolatedOf = new WeakMap<EntityModel, ReadonlySet<string>>();

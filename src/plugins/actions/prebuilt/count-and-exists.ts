@@ -17,6 +17,7 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
     },
     async handler({ scope, entity, rules, search, resolve }) {
       const parse: ParseQuery = resolve(QueryParser).reads(["filter"]);
+      scope.state.shown?.noteCount(entity);
       const { total } = await scope.run({
         kind: "count",
         entity,
@@ -29,6 +30,7 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
     /** In the process it takes one object of conditions, like `count(where)`. */
     async call({ scope, entity, rules, input }) {
       const where = (input ?? undefined) as Where | undefined;
+      scope.state.shown?.noteCount(entity);
       const { total } = await scope.run({ kind: "count", entity, rules, query: { where }, bounded: true });
       return { count: total ?? 0 };
     },
@@ -48,6 +50,7 @@ export function existsAction(): ActionBuilder<PlainShape<{ readonly exists: bool
     async handler({ scope, entity, params, rules }) {
       if ((params.id as string).length > scope.app.limits.idLength) return { exists: false };
       const query = { select: ["id"] };
+      scope.state.shown?.noteCount(entity);
       const { applied } = await scope.run({ kind: "read", entity, id: params.id, rules, query, ifFound: true });
       return { exists: applied };
     },

@@ -68,7 +68,8 @@ export function toggleAction<const F extends string>(field: F): ActionBuilder<To
 }
 
 async function toggle(context: ActionContext, field: string): Promise<Record<string, boolean>> {
-  const { scope, entity } = context;
+  const { scope, entity, params } = context;
+  scope.state.shown?.note(entity, { id: params.id });
   if (await isShownAlways(scope, entity, field)) return (await invert(scope, context, field)).answer;
   // Whether this record shows the field is only known after the write, which is rolled back if it does not.
   return scope.transaction(async (inner) => {
