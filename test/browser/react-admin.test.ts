@@ -153,7 +153,7 @@ describe("react-admin on the films API, with its unmodified json-server provider
     expect(await page.getByRole("button", { name: "Profile" }).textContent()).toBe("Ada");
   });
 
-  it("writes a review of the chosen film in the caller's name, and shows film and author", async () => {
+  it("writes a review in the caller's name, and shows its film and author", async () => {
     const page = await logIn(ada);
     await page.getByRole("menuitem", { name: "Reviews" }).click();
     await page.getByRole("row", { name: /Groundhog Day Ada/ }).waitFor();

@@ -41,7 +41,7 @@ describe("the file of the embedded driver", () => {
     expect((await stat(path)).isFile()).toBe(true);
   });
 
-  it("cannot be a URL; the error names the right driver, and repeats nothing of the URL", () => {
+  it("cannot be a URL; the error names the right driver, and not the URL", () => {
     for (const [url, driver] of [
       ["libsql://secret.turso.io", "@prisma/adapter-libsql"],
       ["postgres://ann:secret@host/db", "postgres(url)"],

@@ -64,7 +64,7 @@ describe("simultaneous writes on PostgreSQL", () => {
     expect(await stored()).toHaveLength(20);
   });
 
-  it("change their records in one statement, each separately, and count each version once", async () => {
+  it("change their records in one statement, and count each version once", async () => {
     await plant(20);
     sent.length = 0;
     const changed = await Promise.all(
