@@ -35,7 +35,7 @@ function shown(entities: readonly EntityLike[]): string[] {
 }
 
 describe("a model", () => {
-  it("finds entities and relations by name, and only those", () => {
+  it("finds entities and relations by name, and no inherited properties", () => {
     const user = entity("user", { name: string, posts: hasMany(() => post) });
     const post = entity("post", { author: belongsTo(() => user) });
     const model = createModel([user, post.build()]);
@@ -56,13 +56,13 @@ describe("a model", () => {
       expect(Object.isFrozen(value)).toBe(true);
   });
 
-  it("takes one of two definitions of a name and says so", () => {
+  it("keeps one of two definitions with the same name, and reports it", () => {
     const model = createModel([entity("tag", { name: string }), entity("tag", { label: string })]);
     expect(model.entities).toHaveLength(1);
     expect(model.problems).toEqual(['entity "tag" is defined twice']);
   });
 
-  it("has no problem with a builder that was changed since others pointed to it", () => {
+  it("accepts a builder that was changed after others referred to it", () => {
     const user = entity("user", { name: string });
     const post = entity("post", { author: belongsTo(() => user) });
     const model = createModel([user.plural("people").timestamps(false), post]);
@@ -72,7 +72,7 @@ describe("a model", () => {
 });
 
 describe("relations", () => {
-  it("find their other sides and keys", () => {
+  it("find their inverse relations and keys", () => {
     const user = entity("user", { posts: hasMany(() => post), profile: hasOne(() => profile) });
     const profile = entity("profile", { user: belongsTo(() => user).unique() });
     const post = entity("post", { author: belongsTo(() => user).foreignKey("writtenBy"), tags: manyToMany(() => tag) });
@@ -90,13 +90,13 @@ describe("relations", () => {
     ]);
   });
 
-  it("need no other side", () => {
+  it("need no inverse relation", () => {
     const user = entity("user", {});
     const post = entity("post", { author: belongsTo(() => user), likers: manyToMany(() => user) });
     expect(shown([user, post])).toEqual(["post.author → user.- authorId", "post.likers →→ user.-"]);
   });
 
-  it("say what deleting does: restrict, setNull when optional, or what was said", () => {
+  it("define deletion: restrict, setNull when optional, or the given action", () => {
     const user = entity("user", {});
     const post = entity("post", {
       author: belongsTo(() => user),
@@ -113,7 +113,7 @@ describe("relations", () => {
     expect(actions).toEqual(["restrict false", "setNull true", "cascade true", "restrict false"]);
   });
 
-  it("are told apart by .inverse() on either side, or by the key", () => {
+  it("are distinguished by .inverse() on either side, or by the key", () => {
     const sides = (fields: () => Parameters<typeof entity>[1], posts: () => Parameters<typeof entity>[1]): string[] => {
       const user: EntityLike = entity("user", fields());
       const post: EntityLike = entity("post", posts());
@@ -158,7 +158,7 @@ describe("relations", () => {
     ).toEqual(expected);
   });
 
-  it("may follow one key twice", () => {
+  it("may use one key twice", () => {
     const user = entity("user", { posts: hasMany(() => post), articles: hasMany(() => post) });
     const post = entity("post", { author: belongsTo(() => user) });
     expect(shown([user, post])).toEqual([
@@ -184,7 +184,7 @@ describe("relations", () => {
     ]);
   });
 
-  it("of many to many between records of one entity are two things by default", () => {
+  it("of many to many between records of one entity are separate by default", () => {
     const user = entity("user", { friends: manyToMany(() => user), blocked: manyToMany(() => user) });
     expect(shown([user])).toEqual(["user.friends →→ user.-", "user.blocked →→ user.-"]);
     const fan = entity("fan", {
@@ -233,7 +233,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
     );
   });
 
-  it("when definitions are wrong in themselves, without blaming those that point to them", () => {
+  it("when definitions are invalid themselves, and not for those that refer to them", () => {
     const broken = entity("user", { id: string, _x: string });
     const post = entity("post", { author: belongsTo(() => broken), tags: hasMany(() => tag) });
     const tag = entity("tag", { q: string, post: belongsTo(() => post) });
@@ -247,7 +247,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
     expect(problems([order])).toEqual(['account.format: "format" is a reserved name']);
   });
 
-  it("but for what is no problem of a definition", () => {
+  it("but not for valid definitions", () => {
     const failure = new RangeError("not a configuration error");
     const failing = {
       build(): never {
@@ -257,7 +257,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
     expect(() => createModel([failing])).toThrow(failure);
   });
 
-  it("when nothing has the key", () => {
+  it("when no relation has the key", () => {
     const post = entity("post", { comments: hasMany(() => comment), cover: hasOne(() => comment).inverse("coverOf") });
     const comment = entity("comment", { text: string });
     expect(problems([post, comment])).toEqual([
@@ -266,7 +266,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
     ]);
   });
 
-  it("when several keys could be meant", () => {
+  it("when several keys match", () => {
     const person = entity("person", { posts: hasMany(() => post) });
     const post = entity("post", { author: belongsTo(() => person), editor: belongsTo(() => person) });
     expect(problems([person, post])).toEqual([
@@ -274,7 +274,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
     ]);
   });
 
-  it("when .inverse() names nothing", () => {
+  it("when .inverse() names an unknown relation", () => {
     const person = entity("person", {
       posts: hasMany(() => post).inverse("writer"),
       likes: manyToMany(() => post).inverse("fans"),
@@ -298,7 +298,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
     ]);
   });
 
-  it("when a manyToMany relation keeps its pairs in the table of an entity", () => {
+  it("when a manyToMany relation's link table is the table of an entity", () => {
     const ends = { own: "postId", other: "tagId" };
     const post = entity("post", {
       tags: manyToMany(() => tag).through("tagging", ends),
@@ -318,7 +318,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
     expect(problems([post, tag, elsewhere])).toEqual([]);
   });
 
-  it("when two manyToMany relations name the same other side", () => {
+  it("when two manyToMany relations name the same inverse", () => {
     const post = entity("post", {
       tags: manyToMany(() => tag).inverse("posts"),
       hidden: manyToMany(() => tag).inverse("posts"),
@@ -335,7 +335,7 @@ describe("entities of other services", () => {
   const plan = entity("plan", { title: string, vendor: belongsTo(() => vendor), lines: hasMany(() => vendor) });
   const customer = entity("customer", { name: string, plan: belongsTo(() => plan).remote("billing") });
 
-  it("are what remote relations lead to, and what these lead to in turn", () => {
+  it("are the targets of remote relations, and the targets of these", () => {
     const model = createModel([customer]);
     expect(model.problems).toEqual([]);
     expect(model.entities.map(({ name }) => name)).toEqual(["customer"]);
@@ -343,14 +343,14 @@ describe("entities of other services", () => {
     expect(model.get("plan")).toBeUndefined();
   });
 
-  it("have relations, but for those that cannot be resolved", () => {
+  it("have relations, except those that cannot be resolved", () => {
     const model = createModel([customer]);
     const [foreign] = model.foreign as [AnyEntity];
     expect(model.relationsOf(foreign).map(({ name }) => name)).toEqual(["vendor"]);
     expect(model.relation(foreign, "vendor")?.target).toBe(model.foreign[1]);
   });
 
-  it("are the app's own when these have the name", () => {
+  it("are the app's own if an entity has the name", () => {
     const model = createModel([customer, plan, entity("vendor", { plan: belongsTo(() => plan) })]);
     expect(model.foreign).toEqual([]);
     expect(relationIn(model, "customer.plan")?.target).toBe(model.get("plan"));

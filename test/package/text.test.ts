@@ -9,7 +9,7 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\
 const homes = ["home", "Users", "root"].map((name) => `/${name}/`);
 const parent = dirname(repositoryRoot);
 const here = parent === dirname(parent) ? repositoryRoot : parent;
-/** A path is absolute where nothing that belongs to a path or an address stands before its slash. */
+/** A path is absolute unless part of another path or a URL comes before its slash. */
 const machinePath = new RegExp(
   `(?<![\\w.~*-])(${[`${here}/`, ...homes].map(escaped).join("|")})|\\b[A-Z]:\\\\+Users\\b`,
 );
@@ -32,7 +32,7 @@ describe("the project's text", () => {
     expect(linesMatching(machinePath)).toEqual([]);
   });
 
-  it("leaves no work behind in a comment", () => {
+  it("has no TODO in a comment", () => {
     expect(linesMatching(new RegExp(`\\b(${["TO", "FIX"].join("DO|")}ME|XX${"X"})\\b`))).toEqual([]);
   });
 });
