@@ -179,7 +179,7 @@ describe("rules given as objects", () => {
   const rule = (name: string) => ({ name, evaluate: () => true });
   const [one, two, three] = [rule("one"), rule("two"), rule("three")];
 
-  it("are stored by name beside the names, frozen, also those in combinations and fields", () => {
+  it("are stored by name beside the names, and frozen, also in fields", () => {
     const both = { name: "all(two,admin)", parts: [two, "admin"] };
     const { rules, ruleObjects } = entity("thing", { name: string.readable(three).writable("admin", [three]) })
       .rules({ read: [one, "admin"], update: [both, { name: "owner" }] })

@@ -42,7 +42,7 @@ describe.each(SQL_DATABASES)("keelson-plugin-slugs on %s", (_, open) => {
     await database.drop();
   });
 
-  it("gives each of many parallel requests a unique slug, also in transactions and imports", async () => {
+  it("gives parallel requests unique slugs, also in transactions and imports", async () => {
     const alone = Array.from({ length: 8 }, () => post({ title: "Rush" }));
     const withLinks = Array.from({ length: 8 }, () => post({ title: "Rush", tagsIds: ["t1"] }));
     const rows = Array.from({ length: 5 }, () => ({ title: "Rush" }));

@@ -36,7 +36,7 @@ function limitFiles(child: ChildProcess, bytes: number | undefined): void {
 }
 
 describe("a SQLite file that cannot grow", () => {
-  it("gives 503 for writes only, accepts them again when there is space, and loses nothing", async () => {
+  it("gives 503 for writes only, recovers when there is space, and loses nothing", async () => {
     const { file, remove } = await freshSqliteFile();
     cleanups.push(remove);
     const script = await childProgram(new URL("../support/faults/note.child.ts", import.meta.url));

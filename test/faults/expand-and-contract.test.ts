@@ -44,7 +44,10 @@ const ADDITIONS: readonly (readonly [string, readonly EntityLike[], object])[] =
   ["versions", [entity("note", base).rules(OPEN).versioned()], {}],
 ];
 
-/** Requests of one version, one after the other, until they are stopped; responses with new values are not compared with an old version's document. */
+/**
+ * Requests of one version, one after the other, until they are stopped; responses with new values are not compared with an
+ * old version's document.
+ */
 function keepAsking(url: string, more: object) {
   const failed: string[] = [];
   let isOver = false;

@@ -27,7 +27,7 @@ describe("the project's text", () => {
     expect(wanted.filter((path) => !read.has(path))).toEqual([]);
   });
 
-  it("names no path of one machine", () => {
+  it("contains no absolute path of a machine", () => {
     expect(machinePath.test(`see ${repositoryRoot}/src`)).toBe(true);
     expect(linesMatching(machinePath)).toEqual([]);
   });

@@ -239,7 +239,7 @@ describe("createScope", () => {
     expect([scope.has("user"), scope.has("clock"), scope.has("x")]).toEqual([true, true, false]);
   });
 
-  it("shows its values and services to the scoped services it creates, and no singleton", () => {
+  it("shows its values and services to its scoped services, and to no singleton", () => {
     const container = new ServiceContainer()
       .register("currentUser", () => "nobody")
       .register("cart", ({ resolve }) => ({ of: resolve("currentUser") }), { lifecycle: "scoped" })

@@ -68,7 +68,7 @@ describe("pluralize and singularize", () => {
     expect(singularize(many)).toBe(one);
   });
 
-  it("leave a name unchanged that is not a noun", () => {
+  it("leave an overlong name unchanged", () => {
     const long = "a".repeat(1_000_000);
     expect(pluralize(long)).toBe(long);
     expect(singularize(long)).toBe(long);
