@@ -33,7 +33,7 @@ describe("the address of the client", () => {
     ["Express, after a middleware", express().use((_request, _response, next) => next(), expressAdapter(echo))],
     ["Express 4", express4().use(expressAdapter(echo))],
     ["Hono", getRequestListener(new Hono().use(honoAdapter(echo)).fetch)],
-  ])("is the connection's on %s, whatever headers say", async (_host, listener) => {
+  ])("is the connection's on %s, for any headers", async (_host, listener) => {
     expect(await told(await listen(listener))).toBe("127.0.0.1");
   });
 

@@ -34,7 +34,7 @@ describe("keelson access", () => {
   });
   afterAll(() => project.remove());
 
-  it("shows what each role may do with entities, fields and routes, and opens no database", async () => {
+  it("shows each role's rights to entities, fields and routes, without a database", async () => {
     const { code, out, err } = await project.run("access");
     expect([code, err]).toEqual([0, ""]);
     const cells = out

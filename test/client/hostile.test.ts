@@ -32,7 +32,7 @@ const json = (response: ServerResponse, status: number, body: unknown, headers: 
 const unexpected = expect.objectContaining({ name: "KeelsonClientError", code: "UNEXPECTED_ANSWER" });
 
 describe("a write that is redirected", () => {
-  it.each([301, 302, 303, 307, 308])("with %s is not a success, whatever the final response", async (status) => {
+  it.each([301, 302, 303, 307, 308])("with %s is not a success, for any final response", async (status) => {
     const { client, seen } = await against((request, response) => {
       if (request.url?.startsWith("/moved") === true) json(response, 200, { id: "i1", title: "old" });
       else response.writeHead(status, { location: `/moved${request.url}` }).end();

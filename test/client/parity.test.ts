@@ -69,7 +69,7 @@ describe("the HTTP client and the in-process client", () => {
         expect(await remote.list(given)).toEqual(JSON.parse(JSON.stringify(page)));
         expect(await remote.count(given.where)).toBe(page.total);
       }),
-      { ...propertyOptions(150), examples: [[{}]] }, // a condition that finds records, whatever the others are
+      { ...propertyOptions(150), examples: [[{}]] }, // a condition that finds records, independent of the others
     );
     expect(found).toBeGreaterThan(amount(3, 50));
   });

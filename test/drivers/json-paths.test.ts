@@ -116,7 +116,7 @@ describe.each(everyWay([doc], 1))("conditions on JSON on %s", (name, open) => {
       await app.api.asSystem().doc.create({ nr, anything: anything ?? null });
   };
 
-  it("find the same records on each database, whatever the names and values", async () => {
+  it("find the same records on each database, for any names and values", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.option(fc.dictionary(keys, documents, { minKeys: 1, maxKeys: 6 }), { nil: undefined }), {

@@ -296,7 +296,7 @@ describe("string, text and email", () => {
     expect(checked(email.trim().lower(), " A@X.com ")).toBe("a@x.com");
   });
 
-  it("match a pattern independently each time, whatever its flags", () => {
+  it("match a pattern independently each time, with any flags", () => {
     const field = string.regex(/^a/g, "an a first").regex(/b$/y);
     const schema = field.definition.kind.schema(field.definition);
     for (let i = 0; i < 3; i++) expect(schema.safeParse("ab").success).toBe(false);

@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 describe("metadata of definitions", () => {
-  it("is kept on fields, relations, entities and actions, whatever modifiers follow", () => {
+  it("is kept on fields, relations, entities and actions through later modifiers", () => {
     const { fields, relations, meta } = post.build();
     expect(fields.title).toMatchObject({ meta: { "acme/label": "Title" }, min: { value: 1 }, max: { value: 20 } });
     expect(author.build().fields.name?.meta).toEqual({ "acme/label": "Name", "acme/cost": 2 });

@@ -22,7 +22,7 @@ function problemsOf(build: () => unknown): readonly string[] {
 const user = entity("user", { name: string });
 
 describe(".renamedFrom()", () => {
-  it("is kept with the definition, whatever other methods are called", () => {
+  it("is kept with the definition through other method calls", () => {
     const note = entity("note", {
       title: string.renamedFrom("name").min(3).optional(),
       words: int.default(1).renamedFrom("size"),

@@ -61,7 +61,7 @@ const without =
 const NEEDS_VALIDATION = ["crud", "actions", "validation"];
 
 describe("an app without a plugin that validates", () => {
-  it("stores nothing for callers, whatever they send", async () => {
+  it("stores nothing for callers, with any input", async () => {
     const { send, stored, log } = await boot(without(...NEEDS_VALIDATION));
     for (const [path, body] of [
       ["/create", { text: "two" }],

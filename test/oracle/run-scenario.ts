@@ -133,7 +133,7 @@ function hidesReferences(model: Model, before: World, after: World, by: Principa
 const writtenRows = (before: World, after: World, entity: string): readonly Row[] =>
   rowsOf(after, entity).filter((row) => JSON.stringify(row) !== JSON.stringify(rowOf(before, entity, row.id)));
 
-/** A field that the caller may not read has changed: the answer is the same, whatever the evaluator says of it. */
+/** A field that the caller may not read has changed: the response must stay the same, even if the evaluator permits others. */
 async function askAgain(
   app: OracleApp,
   database: Database,

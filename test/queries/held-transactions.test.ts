@@ -112,7 +112,7 @@ describe("while many changes are made at once, other requests run", () => {
 });
 
 describe.each(SQL_DATABASES.slice(1))("transactions that callers have composed, on %s", (_name, open) => {
-  it("use at most half of the connections, whatever their kind", async () => {
+  it("of any kind use at most half of the connections", async () => {
     const database = await open();
     let held = 0;
     let most = 0;

@@ -87,7 +87,7 @@ describe.each(everyDatabase(SHOP, 0))("nested writes, on %s", (_name, open) => {
     expect(await tags("o04")).toEqual([["rush"], "Rome"]);
   });
 
-  it("begin with `set`, whatever the order of the keywords", async () => {
+  it("begin with `set`, for any order of the keywords", async () => {
     const profile = { bio: "p", customer: { create: { login: "fay", name: "Fay" } } };
     const { body } = await send("POST", "profiles?include=customer", profile);
     const { id } = body.customer as Body;

@@ -108,7 +108,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
   const see = async (id: string, path = "/films") => (await send("GET", `${path}/${id}`)).json;
 
   describe("4.2, the table", () => {
-    it("softDeleteAction: DELETE /:id/soft stores the time in deletedAt and answers { success: true }", async () => {
+    it("softDeleteAction: DELETE /:id/soft sets deletedAt and returns { success: true }", async () => {
       const id = await make();
       const before = Date.now();
       const { status, json } = await send("DELETE", `/films/${id}/soft`);
@@ -127,7 +127,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect(await see(id)).toEqual(first);
     });
 
-    it("restoreAction: POST /:id/restore empties deletedAt and answers { success: true }, deleted or not", async () => {
+    it("restoreAction: POST /:id/restore clears deletedAt, deleted or not", async () => {
       const id = await make();
       await send("DELETE", `/films/${id}/soft`);
       for (const _time of ["first", "second"]) {
@@ -137,7 +137,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       }
     });
 
-    it("archiveAction and unarchiveAction: POST /:id/archive and /:id/unarchive set archived, from any value", async () => {
+    it("archiveAction and unarchiveAction: POST /:id/archive and unarchive set archived", async () => {
       const id = await make();
       for (const [verb, archived] of [
         ["archive", true],
@@ -260,7 +260,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect((await send("DELETE", "/films/bulk", { ids: [...ids, id] })).json).toEqual({ count: 1 });
     });
 
-    it("toggleAction(field): POST /:id/toggle-<field> inverts the field and answers { <field>: <new value> }", async () => {
+    it("toggleAction(field): POST /:id/toggle-<field> inverts and returns the field", async () => {
       const id = await make();
       for (const published of [true, false, true]) {
         const { status, json } = await send("POST", `/films/${id}/toggle-published`);
@@ -280,7 +280,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect((await send("GET", "/makers/export?format=xml")).status).toBe(400);
     });
 
-    it("exportAction: csv has a header row of field names and a row per record, texts quoted", async () => {
+    it("exportAction: csv has a header row and a row per record, with quoted texts", async () => {
       const name = `Ridley, "Sir" ${Math.random()}`;
       const { id } = (await send("POST", "/makers", { name })).json;
       const response = await fetch(`${url}/api/makers/export?format=csv&name=${encodeURIComponent(name)}`);
@@ -290,7 +290,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect(row?.startsWith(`"${id}","${name.replaceAll('"', '""')}",`)).toBe(true);
     });
 
-    it("countAction: GET /count answers { count: <int> }", async () => {
+    it("countAction: GET /count returns { count: <int> }", async () => {
       await send("POST", "/makers", { name: "Somebody" });
       const [{ n } = {}] = await database.rows('SELECT count(*) AS "n" FROM "maker"');
       const { status, json } = await send("GET", "/makers/count");
@@ -298,7 +298,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect(Number(n)).toBeGreaterThan(0);
     });
 
-    it("existsAction: GET /:id/exists answers { exists: <boolean> }", async () => {
+    it("existsAction: GET /:id/exists returns { exists: <boolean> }", async () => {
       const id = await make();
       expect(await send("GET", `/films/${id}/exists`)).toMatchObject({ status: 200, json: { exists: true } });
       expect(await send("GET", "/films/nothing-here/exists")).toMatchObject({ status: 200, json: { exists: false } });
@@ -311,7 +311,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       ["POST", "unarchive"],
       ["POST", "clone"],
       ["POST", "toggle-published"],
-    ])("%s /:id/%s is 404 for a missing record, whatever the id", async (method, verb) => {
+    ])("%s /:id/%s is 404 for a missing record, with any id", async (method, verb) => {
       for (const id of ["nothing-here", "x".repeat(129), "%F0%9F%8E%AC"]) {
         const { status, json } = await send(method, `/films/${id}/${verb}`);
         expect([status, json.code]).toEqual([404, "NOT_FOUND"]);

@@ -140,7 +140,7 @@ describe("a client of an app", () => {
     void client().post.list({ where: { views: { gte: "1" } } });
     // @ts-expect-error true is not more than false
     void client().post.list({ where: { published: { gt: false } } });
-    // @ts-expect-error a moment
+    // @ts-expect-error a datetime
     void client().post.list({ where: { createdAt: { gt: 5 } } });
     // @ts-expect-error one of the words
     void client().user.list({ where: { role: "boss" } });
@@ -239,7 +239,7 @@ describe("actions", () => {
     void jobs().softDelete();
     // @ts-expect-error the input is missing
     void jobs().rename("j1");
-    // @ts-expect-error a moment is no number
+    // @ts-expect-error a datetime is not a number
     void jobs().rename("j1", { title: "x", at: 5 });
     // @ts-expect-error there is no such name
     void jobs().greet({ nam: "x" });

@@ -98,17 +98,17 @@ describe("modifiers", () => {
     string.default(() => "a");
     int.default(1).example(2);
     datetime.default(() => new Date());
-    // @ts-expect-error a number is no text
+    // @ts-expect-error a number is not a text
     string.default(1);
     // @ts-expect-error a function that makes a number makes no text
     string.default(() => 1);
-    // @ts-expect-error a text is no number
+    // @ts-expect-error a text is not a number
     int.default("1");
-    // @ts-expect-error a text is no boolean
+    // @ts-expect-error a text is not a boolean
     bool.default("true");
-    // @ts-expect-error a text is no date
+    // @ts-expect-error a text is not a date
     datetime.default("2024-01-01");
-    // @ts-expect-error a text is no number
+    // @ts-expect-error a text is not a number
     float.example("1");
     // @ts-expect-error null requires .optional()
     string.default(null);

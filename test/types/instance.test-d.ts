@@ -96,7 +96,7 @@ describe("the client of an instance", () => {
     const users = client.user.list({ include: ["profile", "posts.tags"] });
     expectTypeOf(users.then(({ data }) => data[0]?.profile)).resolves.toEqualTypeOf<Profile | null | undefined>();
     expectTypeOf(users.then(({ data }) => data[0]?.posts)).resolves.toEqualTypeOf<Post[] | undefined>();
-    // @ts-expect-error not asked for
+    // @ts-expect-error not included
     void one.then(({ editor }) => editor);
     // @ts-expect-error there is no such relation
     void client.post.get("p1", { include: ["nope"] });

@@ -71,7 +71,7 @@ describe("a workflow", () => {
     expectTypeOf(workflow("any")).toExtend<WorkflowLike>();
   });
 
-  it("accepts entity steps and plain objects, whatever their input type", () => {
+  it("accepts entity steps and plain objects, for any input type", () => {
     const built = workflow<Order>("order")
       .addStep(createEntityStep("note", ({ input }: StepContext<Order>) => ({ text: input.card })))
       .addStep(withOptions(updateEntityStep("mine", note, { id: "1" }, { text: "x" }), { asSystem: true }))

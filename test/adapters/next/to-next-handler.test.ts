@@ -49,7 +49,7 @@ describe("toNextHandler", () => {
     expect(await answer("/films", "a", "film", "more")).toEqual({ method: "GET", url: "/films" });
   });
 
-  it("counts only the segments of the catch-all parameter, whatever its name", async () => {
+  it("counts only the segments of the catch-all parameter, under any name", async () => {
     const { GET } = toNextHandler(echo);
     const answer = async (path: string, params: Record<string, string | string[] | undefined>) =>
       (await GET(new Request(site + path), { params: Promise.resolve(params) })).json();

@@ -85,7 +85,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect((await migrations.diff()).isEmpty).toBe(true);
   });
 
-  it("lead from the folder to the definitions, whatever the state of the database", async () => {
+  it("lead from the folder to the definitions, for any state of the database", async () => {
     const place = await newPlace();
     await (await at(place, first)).create("first");
     const grown = entity("post", {

@@ -54,7 +54,7 @@ describe.each<[string, () => Promise<readonly [Driver, () => Promise<void>]>]>([
     },
   ],
 ])("pairs on %s", (_name, make) => {
-  it("of an entity with itself have a direction, whatever the names of the two sides", async () => {
+  it("of an entity with itself have a direction, with any names of the two sides", async () => {
     const { driver, pairs } = await open(make, [person.build()]);
     await driver.link("person", "follows", "a", ["b"]);
     await driver.link("person", "followers", "c", ["a"]);

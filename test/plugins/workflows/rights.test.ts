@@ -237,7 +237,7 @@ describe("the report of a run with a record whose field depends on it", () => {
   }
 
   it.each(["same", "claim", "add", "lose"])(
-    "shows the field by the values that were read, whatever a step returns: %s",
+    "shows the field by the values that were read, not by a step's result: %s",
     async (name) => {
       const app = await keyed();
       const { result } = await shown(app, `/api/keys/${name}`);
