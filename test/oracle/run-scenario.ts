@@ -114,8 +114,8 @@ function allowedOutcomes(database: Database, model: Model, world: World, step: S
 }
 
 /**
- * Whether a write has hidden a record that it refers to from its caller. Where writes wait for each other, it may be refused
- * like a reference to a record that was hidden meanwhile.
+ * Whether a write hides a record that it refers to from its own caller. If writes wait for each other, it may be refused
+ * like a reference to a record that was hidden concurrently.
  */
 function hidesReferences(model: Model, before: World, after: World, by: Principal): boolean {
   return model.entities.some((entity) =>

@@ -307,7 +307,7 @@ const paper = entity("paper", { title: string, by: string })
       ]),
   });
 
-describe("a copy that a step made of a record", () => {
+describe("a step's copy of a record", () => {
   async function papers() {
     const app = await started([paper]);
     const now = { createdAt: new Date(), updatedAt: new Date() };
