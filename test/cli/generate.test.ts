@@ -53,7 +53,7 @@ describe("keelson generate", () => {
     });
   });
 
-  it("runs the project's own prisma, or works without an engine that is unreachable", async () => {
+  it("runs the project's prisma, and again without its engine if it is unreachable", async () => {
     await project.write("node_modules/prisma/package.json", '{ "version": "7.10.0", "bin": { "prisma": "run.cjs" } }');
     await project.write(
       "node_modules/prisma/run.cjs",

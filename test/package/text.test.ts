@@ -32,7 +32,7 @@ describe("the project's text", () => {
     expect(linesMatching(machinePath)).toEqual([]);
   });
 
-  it("has no TODO in a comment", () => {
+  it("leaves no note about unfinished work in a comment", () => {
     expect(linesMatching(new RegExp(`\\b(${["TO", "FIX"].join("DO|")}ME|XX${"X"})\\b`))).toEqual([]);
   });
 });

@@ -78,7 +78,7 @@ describe("honoAdapter", () => {
       });
   });
 
-  it("is not mounted by a path without a wildcard", async () => {
+  it("does not treat a path without a wildcard as a mount path", async () => {
     expect(await get(new Hono().all("/api/films", honoAdapter(echo)), "/api/films")).toEqual({
       method: "GET",
       url: "/api/films",
