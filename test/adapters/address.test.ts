@@ -17,7 +17,7 @@ import { reply, stubApp } from "./stub-app.ts";
 // The alias has no types of its own; the parts used here are the same in both versions.
 const { default: express4 } = (await import("express4" as string)) as { default: typeof express };
 
-/** Tells the address that it is told. */
+/** Responds with the address it receives. */
 const echo = stubApp(async ({ address }) => reply({ address: address ?? null }));
 const FORGED = ["X-Forwarded-For: 192.0.2.1", "Forwarded: for=192.0.2.1", "X-Real-IP: 192.0.2.1"];
 
@@ -26,18 +26,18 @@ async function told(port: number): Promise<unknown> {
   return JSON.parse(answer?.body ?? "{}").address;
 }
 
-describe("the address of the other end", () => {
+describe("the address of the client", () => {
   it.each([
     ["node:http", toNodeHandler(echo)],
     ["Express", express().set("trust proxy", true).use(expressAdapter(echo))],
     ["Express, after a middleware", express().use((_request, _response, next) => next(), expressAdapter(echo))],
     ["Express 4", express4().use(expressAdapter(echo))],
     ["Hono", getRequestListener(new Hono().use(honoAdapter(echo)).fetch)],
-  ])("is the connection's on %s, whatever headers say", async (_host, listener) => {
+  ])("is the connection's on %s, for any headers", async (_host, listener) => {
     expect(await told(await listen(listener))).toBe("127.0.0.1");
   });
 
-  it("is handed over as the host has it, IPv6 too", async () => {
+  it("is passed on unchanged, also for IPv6", async () => {
     const server = createServer(toNodeHandler(echo)).listen(0, "::1");
     await once(server, "listening");
     onTestFinished(() => void server.close());
@@ -48,7 +48,7 @@ describe("the address of the other end", () => {
     expect(JSON.parse(text)).toEqual({ address: "::1" });
   });
 
-  it("is what the option says on hosts that Hono and Next do not know it of", async () => {
+  it("is the option's result on hosts that do not report it to Hono or Next", async () => {
     const headers = { "x-platform-address": "192.0.2.7" };
     const asked = new Request("http://host/api/x", { headers });
     const hono = new Hono().use(
@@ -62,7 +62,7 @@ describe("the address of the other end", () => {
     expect(await (await next.GET(asked, { params })).json()).toEqual({ address: "192.0.2.7" });
   });
 
-  it("is unknown where the host does not tell it: Hono without node, Next, fetch", async () => {
+  it("is unknown if the host does not report it: Hono without node, Next, fetch", async () => {
     const asked = () => new Request("http://host/api/x", { headers: { "x-forwarded-for": "192.0.2.1" } });
     expect(await (await new Hono().use(honoAdapter(echo)).fetch(asked())).json()).toEqual({ address: null });
     const params = Promise.resolve({ path: ["x"] });

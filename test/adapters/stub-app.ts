@@ -2,7 +2,7 @@ import type { ServableApp } from "../../src/adapters/node/index.ts";
 import type { KernelRequest, KernelResponse } from "../../src/kernel/index.ts";
 import { recordingLogger } from "../../src/testing/recording-logger.ts";
 
-/** The least an adapter can be given: an app that answers with what a test wants. */
+/** A minimal app for adapters, with the response that a test wants. */
 export function stubApp(
   handle: (request: KernelRequest) => KernelResponse | Promise<KernelResponse>,
   parts: Partial<Pick<ServableApp, "owns" | "ready" | "close">> = {},
@@ -23,7 +23,7 @@ export function stubApp(
   return app;
 }
 
-/** An answer with JSON. */
+/** A JSON response. */
 export function reply(value: unknown, status = 200, headers: KernelResponse["headers"] = {}): KernelResponse {
   return {
     status,
@@ -32,7 +32,7 @@ export function reply(value: unknown, status = 200, headers: KernelResponse["hea
   };
 }
 
-/** A body as apps make them: whatever was held for it is let go when it ends, which may be before it has begun. */
+/** A body as apps create them: its resources are released when it ends, possibly before it has begun. */
 export function heldBody() {
   const seen = { begun: 0, ended: 0 };
   const body: AsyncIterable<string> = {

@@ -82,7 +82,7 @@ describe("keelson/client in a page", () => {
     expect(found).toEqual({ titles: ["Note 14", "Note 19", "Note 13"], total: 4 });
   });
 
-  it("creates with the token that the page has got by then", async () => {
+  it("creates with the page's current token", async () => {
     const made = await run(`
       token = "ann";
       const { id } = await client.note.create({ title: "From a page", stars: 5 });
@@ -93,7 +93,7 @@ describe("keelson/client in a page", () => {
     await api.asSystem().note.delete(id);
   });
 
-  it("goes through all records by cursor, in as many requests as there are pages", async () => {
+  it("iterates over all records by cursor, with one request per page", async () => {
     const requests: string[] = [];
     page.on("request", (request) => requests.push(new URL(request.url()).pathname));
     const titles = await run(`
@@ -104,7 +104,7 @@ describe("keelson/client in a page", () => {
     expect(requests.filter((path) => path === "/api/notes")).toHaveLength(3);
   });
 
-  it("rejects with the API's errors, as a class of its own", async () => {
+  it("rejects with the API's errors, as its own error class", async () => {
     const told = `(error) => [error instanceof KeelsonClientError, error.code, error.status, error.errors]`;
     expect(await run(`return client.note.create({ title: "Nobody's", stars: 1 }).catch(${told})`)).toEqual([
       true,
@@ -120,7 +120,7 @@ describe("keelson/client in a page", () => {
     ]);
   });
 
-  it("gives a call up", async () => {
+  it("aborts a call", async () => {
     const failed = page.waitForEvent("requestfailed");
     const name = await run(`
       const control = new AbortController();

@@ -61,7 +61,7 @@ const summaries = async (): Promise<string[]> =>
     (words) => words.replaceAll("\u200b", "").split(/\s+/).join(" "),
   );
 
-/** Opens an operation, ready to be tried. */
+/** Expands an operation, ready to be tried. */
 async function tryOut(operation: string): Promise<Locator> {
   const block = page.locator(`#operations-Notes-${operation}`);
   await block.locator(".opblock-summary-control").click();
@@ -88,7 +88,7 @@ async function authorize(token: string): Promise<void> {
 }
 
 describe("the documentation page", () => {
-  it("lists what a caller without a name may do", async () => {
+  it("lists the operations of an anonymous caller", async () => {
     await openDocs();
     expect(await page.title()).toBe("Notes");
     expect(await page.locator(".info .title").textContent()).toContain("Notes");
@@ -100,14 +100,14 @@ describe("the documentation page", () => {
     ]);
   });
 
-  it("shows the operations that the filter names", async () => {
+  it("shows the operations that match the filter", async () => {
     await openDocs();
     await page.getByPlaceholder("Filter").fill("health");
     await page.locator("#operations-tag-Notes").waitFor({ state: "detached" });
     expect(await page.locator(".opblock-tag").count()).toBe(1);
   });
 
-  it("executes a list, and shows the answer", async () => {
+  it("executes a list, and shows the response", async () => {
     await openDocs();
     const block = await tryOut("listNotes");
     await block.getByPlaceholder("_limit").fill("2");
@@ -115,7 +115,7 @@ describe("the documentation page", () => {
     expect([status, JSON.parse(body).map(({ id }: { id: string }) => id)]).toEqual(["200", ["n1", "n2"]]);
   });
 
-  it("shows paging and fields first, and each operator of them to who asks for it", async () => {
+  it("shows paging and fields first, and each operator on request", async () => {
     await openDocs();
     const block = await tryOut("listNotes");
     const names = (): Promise<(string | null)[]> =>
@@ -133,7 +133,7 @@ describe("the documentation page", () => {
     expect(JSON.parse(body).map(({ stars }: { stars: number }) => stars)).toEqual([4, 5]);
   });
 
-  it("gives who logs in their own document, creates with their token, shows errors of validation, and forgets at logout", async () => {
+  it("shows the caller's document after login, sends their token, and forgets it", async () => {
     await openDocs();
     await authorize("ann");
     const create = page.locator("#operations-Notes-createNote");
@@ -220,11 +220,11 @@ describe("the documentation page", () => {
     expect(violated).toBe("script-src-elem");
     expect(await page.evaluate(() => "hit" in window)).toBe(false);
     expect(await page.locator("[onmouseover]").count()).toBe(0);
-    // The browser tells of the handler as well, when it reads the text from which Swagger UI takes it away.
+    // The browser reports the handler as well, when it parses the text from which Swagger UI removes it.
     for (const problem of browser.takeProblems()) expect(problem).toContain("Content Security Policy");
   });
 
-  it("is not there in production", async () => {
+  it("is disabled in production", async () => {
     const closed = await startApp(createNotes(true));
     onTestFinished(() => closed.close());
     page = await browser.newPage();

@@ -47,7 +47,7 @@ async function logIn(person: typeof ada | typeof grace): Promise<Page> {
   return page;
 }
 
-/** Does something, and waits for the list that the page asks for next. */
+/** Runs an action, and waits for the list that the page requests next. */
 async function nextList(page: Page, act: () => Promise<void>): Promise<void> {
   const answer = page.waitForResponse((response) => /\/api\/films\?.*_start/.test(response.url()));
   await act();
@@ -59,8 +59,8 @@ const cells = (page: Page, column: string): Promise<string[]> =>
 const filmNamed = async (title: string) =>
   (await films.api.asSystem().film.list({ where: { title }, include: ["reviews"] })).data[0];
 
-describe("react-admin on the films API, with its provider for json-server as it comes", () => {
-  it("shows nothing before login, says why a login fails, and forgets everything at logout", async () => {
+describe("react-admin on the films API, with its unmodified json-server provider", () => {
+  it("shows nothing before login, explains a failed login, and clears all at logout", async () => {
     const page = await browser.newPage();
     await page.goto(`${url}/admin/#/films`);
     await fillLogin(page, grace.email, "not her password");
@@ -99,7 +99,7 @@ describe("react-admin on the films API, with its provider for json-server as it 
     expect(await cells(page, "title")).toEqual(["Pulp Fiction"]);
   });
 
-  it("stores what an admin changes", async () => {
+  it("stores an admin's changes", async () => {
     const page = await logIn(grace);
     await page.getByRole("cell", { name: "Inception" }).click();
     await page.getByLabel("Running time in minutes").fill("148");
@@ -113,7 +113,7 @@ describe("react-admin on the films API, with its provider for json-server as it 
     expect(stored?.releaseDate?.toISOString()).toBe("2010-07-16T00:00:00.000Z");
   });
 
-  it("shows what the API has against a value at its field, and stores nothing", async () => {
+  it("shows the API's message about a value at its field, and stores nothing", async () => {
     const page = await logIn(grace);
     await page.getByRole("cell", { name: "The Dark Knight" }).click();
     const title = page.getByRole("textbox", { name: "Title" });
@@ -128,7 +128,7 @@ describe("react-admin on the films API, with its provider for json-server as it 
     expect(await filmNamed("The Dark Knight")).toMatchObject({ imdbRating: 8.9 });
   });
 
-  it("creates a film on the day that was chosen", async () => {
+  it("creates a film on the chosen day", async () => {
     const page = await logIn(grace);
     await page.getByRole("link", { name: "Create" }).click();
     await page.getByRole("textbox", { name: "Title" }).fill("A film of this test");
@@ -140,7 +140,7 @@ describe("react-admin on the films API, with its provider for json-server as it 
     await films.api.asSystem().film.delete(made?.id as string);
   });
 
-  it("tells a person without the right, and stores nothing", async () => {
+  it("shows a refusal to a user without the right, and stores nothing", async () => {
     const page = await logIn(ada);
     await page.getByRole("cell", { name: "Pulp Fiction" }).click();
     await page.getByLabel("Running time in minutes").fill("1");
@@ -153,7 +153,7 @@ describe("react-admin on the films API, with its provider for json-server as it 
     expect(await page.getByRole("button", { name: "Profile" }).textContent()).toBe("Ada");
   });
 
-  it("writes a review of the chosen film in the caller's name, and shows film and author", async () => {
+  it("writes a review in the caller's name, and shows its film and author", async () => {
     const page = await logIn(ada);
     await page.getByRole("menuitem", { name: "Reviews" }).click();
     await page.getByRole("row", { name: /Groundhog Day Ada/ }).waitFor();

@@ -53,7 +53,7 @@ describe("the React example, built by Vite", () => {
     await expect.poll(() => page.getByRole("button", { name: "Show more" }).count()).toBe(0);
   });
 
-  it("shows counts and lists anew after each change", async () => {
+  it("updates counts and lists after each change", async () => {
     const page = await open();
     await page.getByText("19 open").waitFor();
     await page.getByRole("textbox", { name: "Title" }).fill("Sow the lawn");
@@ -70,7 +70,7 @@ describe("the React example, built by Vite", () => {
     expect(await api.asSystem().task.count()).toBe(24);
   });
 
-  it("shows what the API has against a value at its field", async () => {
+  it("shows the API's message about a value at its field", async () => {
     const page = await open();
     await page.getByRole("textbox", { name: "Title" }).fill("x");
     await page.getByRole("button", { name: "Add" }).click();

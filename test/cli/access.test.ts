@@ -34,7 +34,7 @@ describe("keelson access", () => {
   });
   afterAll(() => project.remove());
 
-  it("shows what each role may do with entities, fields and routes, and opens no database", async () => {
+  it("shows each role's rights to entities, fields and routes, without a database", async () => {
     const { code, out, err } = await project.run("access");
     expect([code, err]).toEqual([0, ""]);
     const cells = out
@@ -74,7 +74,7 @@ describe("keelson access --diff", () => {
     const project = await openProject({ "keelson.config.ts": before });
     onTestFinished(() => project.remove());
     await project.write("base.json", (await project.run("access", "--json")).out);
-    // A file that was imported stays as it was in this process.
+    // Node caches an imported file for the life of the process.
     await project.write("next.config.ts", after);
     return project.run("access", "--diff=base.json", "--config=next.config.ts", ...words);
   }
@@ -96,7 +96,7 @@ describe("keelson access --diff", () => {
     expect(out).not.toMatch(/^note read +(anonymous|owner)/m);
   });
 
-  it("fails when a condition is dropped, a field opened, or something is new", async () => {
+  it("fails when a condition is dropped, a field opened, or something added", async () => {
     expect((await diff(config("[all(mine, active)]"), config("[mine]"))).out).toMatch(/if active and mine +if mine/);
     expect((await diff(config('["everyone"]'), config('["everyone"]', '"everyone"'))).out).toMatch(
       /^note\.secret read +anonymous +no +yes$/m,
@@ -107,7 +107,7 @@ describe("keelson access --diff", () => {
     expect(JSON.parse(out)).toContainEqual({ what: "GET /pong", role: "user", before: "no", after: "if active" });
   });
 
-  it("refuses a file that is no matrix, with how to make one", async () => {
+  it("refuses a file that is not a matrix, and says how to create one", async () => {
     const project = await openProject({
       "keelson.config.ts": config('["owner"]'),
       "a.json": "{",
@@ -125,7 +125,7 @@ describe("keelson access --diff", () => {
 });
 
 describe("the matrix", () => {
-  it("has what only includes lead to: entities of other services and internal ones, for reading", async () => {
+  it("has read rights through includes: on remote and internal entities", async () => {
     const plan = entity("plan", { name: string, cost: string.readable("admin") }).rules({
       read: ["authenticated"],
       update: ["everyone"],
@@ -151,7 +151,7 @@ describe("the matrix", () => {
     expect(texts(entities.badge?.operations.create)).toEqual(["no", "no", "no", "no"]);
   });
 
-  it("says of a route that makes records what the default rules say", () => {
+  it("shows the default rules for a route that creates records", () => {
     const member = entity("member", { name: string }).ownedBy("id");
     const thing = entity("thing", { holder: belongsTo(() => member) }).ownedBy("holder");
     const options = defineConfig({ entities: [member, thing], defaultRules: { create: ["owner"] } });
@@ -181,7 +181,7 @@ describe("the matrix", () => {
     admin: { id: "root", role: "admin" },
   };
 
-  it.each(LISTS.map((list) => [list]))("says of %j what the app does", async (list) => {
+  it.each(LISTS.map((list) => [list]))("matches the app's decisions for %j", async (list) => {
     const thing = entity("thing", {
       title: string,
       shown: string.readable(...(list.length === 0 ? ["admin"] : list)).default("x"),
@@ -236,12 +236,12 @@ describe("the matrix", () => {
 describe("grants", () => {
   const NAMES = ["a", "b", "c"];
   const grants = fc.array(fc.subarray(NAMES), { maxLength: 3 }).map((lists) => anyOf([lists]));
-  /** Whether a grant holds where exactly these rules pass. */
+  /** Whether a grant holds if exactly these rules pass. */
   const holds = (grant: Grant, passing: readonly string[]) =>
     grant.some((list) => list.every((name) => passing.includes(name)));
   const worlds = [[], ["a"], ["b"], ["c"], ["a", "b"], ["a", "c"], ["b", "c"], NAMES];
 
-  it("combine as and, or, and not more than, whatever rules say", () => {
+  it("combine with and, or and difference, for any results of the rules", () => {
     fc.assert(
       fc.property(grants, grants, (a, b) => {
         for (const world of worlds) {

@@ -7,8 +7,7 @@ import { builtOnce } from "../support/built-once.ts";
 import { repositoryRoot, sourceFiles } from "../support/source-files.ts";
 
 /**
- * The folder of the package as it is published, without declarations. Commands of users are compiled, and what runs here
- * should be.
+ * The folder of the package as published, without declarations. Users run compiled commands, and so do these tests.
  */
 export function builtPackage(): Promise<string> {
   const sources = [
@@ -40,7 +39,7 @@ const { exports } = JSON.parse(readFileSync(join(repositoryRoot, "package.json")
 };
 
 /**
- * Variables for scripts that tsx runs in a process of their own: `keelson` is the built package there. Compiling all sources
+ * Environment for scripts that tsx runs in a separate process: `keelson` is the built package there. Compiling all sources
  * would take each of them seconds.
  */
 export async function builtKeelson(): Promise<Readonly<Record<string, string>>> {
@@ -50,8 +49,8 @@ export async function builtKeelson(): Promise<Readonly<Record<string, string>>> 
 let copy: Promise<string> | undefined;
 
 /**
- * The built package, for commands that run in the process of the tests: a copy for each test file, because Node keeps
- * what it has loaded, and rules defined by name would stay defined for the next file.
+ * The built package, for commands that run in the process of the tests: a copy for each test file, because Node caches
+ * modules, and named rules would stay defined for the next file.
  */
 export function packageOfThisFile(): Promise<string> {
   copy ??= builtPackage().then(async (built) => {

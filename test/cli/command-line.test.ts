@@ -9,7 +9,7 @@ import { packageManifest } from "../../src/cli/shell/package-root.ts";
 import { builtPackage } from "./built-package.ts";
 import { openProject, runWords, type TestProject } from "./project.ts";
 
-/** Every command with the words that call it. */
+/** Every command with its arguments. */
 function leaves(tree: CommandTree, path: readonly string[] = []): (readonly string[])[] {
   return Object.entries(tree).flatMap(([name, entry]) =>
     "load" in entry ? [[...path, name]] : leaves(entry.entries, [...path, name]),
@@ -26,11 +26,11 @@ describe("keelson", () => {
     expect((await runWords(["migrate", "--help"])).out).toContain("deploy");
   });
 
-  it("tells its version", async () => {
+  it("prints its version", async () => {
     expect(await runWords(["--version"])).toEqual({ code: 0, out: `${packageManifest().version}\n`, err: "" });
   });
 
-  it("suggests the command that was meant, and exits with 2", async () => {
+  it("suggests a similar command, and exits with 2", async () => {
     const { code, out, err } = await runWords(["rotues"]);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toContain('There is no command "keelson rotues". Did you mean "routes"?');
@@ -51,7 +51,7 @@ describe("keelson", () => {
     [["init", "--host=expres"], '"--host" is one of node, express, hono, next, not "expres". Did you mean "express"?'],
     [["keys", "remove"], "It needs <id>"],
     [["migrate", "dev"], "It needs --name=<name>"],
-  ])("refuses %j with what is wrong, and exits with 2", async (words, sentence) => {
+  ])("refuses %j with the reason, and exits with 2", async (words, sentence) => {
     const { code, out, err } = await runWords(words);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toContain(sentence);
@@ -78,7 +78,7 @@ describe("keelson", () => {
     },
   );
 
-  it("reads standard output for people only where it is a terminal, and colours nothing where that is not wanted", () => {
+  it("writes human-readable output only to a terminal, and colours only if wanted", () => {
     const stream = (isTTY: boolean) => ({ isTTY }) as NodeJS.WriteStream;
     const terminal = (isTTY: boolean, env: NodeJS.ProcessEnv) =>
       processTerminal({ ...process, stdin: { isTTY }, stdout: stream(isTTY), stderr: stream(isTTY), env } as never);
@@ -102,7 +102,7 @@ describe("a flag", () => {
 });
 
 describe("the library", () => {
-  it("loads nothing of the command, nor of what the command brings along", async () => {
+  it("loads nothing of the command, nor of the command's dependencies", async () => {
     const dist = join(await builtPackage(), "dist");
     /** Files that an entry loads at once, and packages they import. */
     function loaded(file: string, seen = new Set<string>()): Set<string> {
@@ -115,12 +115,12 @@ describe("the library", () => {
       }
       return seen;
     }
-    /** Whether one of these files holds zod, which is compiled in. */
+    /** Whether one of these files contains zod, which is bundled. */
     const holdsZod = (files: readonly string[]): boolean =>
       files.some((file) => file.endsWith(".js") && readFileSync(join(dist, file), "utf8").includes("$ZodType"));
     const command = [...loaded("cli.js")];
     expect(command).toContain("citty");
-    // Help starts at once, because it does without the library.
+    // Help starts quickly, because it does not load the library.
     expect(holdsZod(command)).toBe(false);
     expect(command.filter((name) => /^(jiti|@clack\/)/.test(name))).toEqual([]);
     for (const entry of ["index.js", "node.js", "testing.js"]) {
@@ -143,7 +143,7 @@ describe("a command that fails", () => {
   });
   afterAll(() => project.remove());
 
-  it("repeats no message of a stranger, unless it is to be debugged", async () => {
+  it("repeats no message of other code, unless in debug mode", async () => {
     const { code, err } = await project.run("routes");
     expect(code).toBe(1);
     expect(err).toContain("unexpectedly (RangeError). KEELSON_DEBUG=1 shows where.");

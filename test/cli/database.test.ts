@@ -2,17 +2,17 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { freshPostgres } from "../support/databases.ts";
 import { noteConfig, openProject, type TestProject } from "./project.ts";
 
-// Each command sets a whole app up, and some start Prisma's engine: slow on a machine that has other work.
+// Each command sets up a whole app, and some start Prisma's engine, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const RULES = '.rules({ read: ["everyone"], create: ["everyone"] })';
 const ONE = noteConfig("title: string", RULES);
-/** A column that is filled is gone. */
+/** A column with values is removed. */
 const LOST = noteConfig("text: string.optional()", RULES);
 const RENAMED = noteConfig('text: string.renamedFrom("title")', RULES);
 
 let project: TestProject;
-/** A file that was imported stays as it was in this process, so each state of the definitions is one of its own. */
+/** Node caches an imported file for the life of the process, so each state of the definitions is a separate file. */
 const config = (name: string) => `--config=${name}.config.ts`;
 
 beforeEach(async () => {
@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => project.remove());
 
 describe("keelson db", () => {
-  it("pushes what differs, and tells before and after whether the tables fit", async () => {
+  it("pushes differences, and reports before and after whether the tables match", async () => {
     expect(await project.run("db", "status", config("one"))).toMatchObject({
       code: 1,
       out: expect.stringContaining("note"),
@@ -67,7 +67,7 @@ describe("keelson db", () => {
     expect((await project.run("db", "status", config("one"))).code).toBe(1);
   });
 
-  it("drops nothing unless that is accepted, and lists what would be lost first", async () => {
+  it("drops nothing without acceptance, and lists losses first", async () => {
     await project.run("routes", config("fill"));
     const refused = await project.run("db", "push", config("lost"));
     expect(refused.code).toBe(1);
@@ -100,7 +100,7 @@ describe("keelson db", () => {
 });
 
 describe("keelson migrate", () => {
-  it("writes migrations in Prisma's layout, applies them once, and tells what is left", async () => {
+  it("writes migrations in Prisma's layout, applies them once, and lists pending ones", async () => {
     const made = await project.run("migrate", "dev", "--name=start", config("one"));
     expect(made.code).toBe(0);
     const [folder] = /prisma\/migrations\/\d{14}_start/.exec(made.out) ?? [""];
@@ -130,7 +130,7 @@ describe("keelson migrate", () => {
     expect((await project.run("migrate", "status", config("renamed"))).code).toBe(0);
   });
 
-  it("takes tables that were pushed before as a baseline, when they fit", async () => {
+  it("uses pushed tables as a baseline if they match", async () => {
     await project.run("db", "push", config("one"));
     await project.run("migrate", "dev", "--name=start", "--create-only", config("one"));
     expect(await project.run("migrate", "deploy", config("one"))).toMatchObject({
@@ -141,7 +141,7 @@ describe("keelson migrate", () => {
     expect((await project.run("migrate", "status", config("one"))).code).toBe(0);
   });
 
-  it("goes on after a failed migration, once it is said how it ended", async () => {
+  it("continues after a failed migration once it is resolved", async () => {
     await project.run("migrate", "dev", "--name=start", config("one"));
     await project.write("prisma/migrations/29990101000000_broken/migration.sql", "SELECT * FROM nowhere;");
     expect((await project.run("migrate", "deploy", config("one"))).code).toBe(1);
@@ -160,14 +160,14 @@ describe("keelson migrate", () => {
     );
   });
 
-  it("names what the entities say beyond the migrations", async () => {
+  it("names definitions that the migrations do not include", async () => {
     await project.run("migrate", "dev", "--name=start", config("one"));
     const { code, out, err } = await project.run("migrate", "status", config("renamed"));
     expect([code, out]).toEqual([1, expect.stringContaining("text")]);
     expect(err).toContain("keelson migrate dev --name=<name>");
   });
 
-  it("writes no migration that loses values unless that is accepted", async () => {
+  it("writes no migration that loses values without acceptance", async () => {
     await project.run("migrate", "dev", "--name=start", config("one"));
     const refused = await project.run("migrate", "dev", "--name=drop", config("lost"));
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("title")]);
@@ -189,7 +189,7 @@ describe("the database of a command", () => {
     expect(await project.list()).not.toContain(".keelson");
   });
 
-  it("has to be said for a driver, which does not tell its address", async () => {
+  it("must be given for a driver that does not expose its URL", async () => {
     await project.write("driver.config.ts", withDriver('embedded({ file: "own.db" })'));
     const { code, err } = await project.run("db", "status", config("driver"));
     expect([code, err]).toEqual([
@@ -222,7 +222,7 @@ describe("the database of a command", () => {
     expect(err).not.toContain("secret");
   });
 
-  it("is never another one than the embedded default for a project without a driver", async () => {
+  it("is always the embedded default for a project without a driver", async () => {
     process.env.DATABASE_URL = "file:elsewhere.db";
     expect((await project.run("db", "push", config("one"))).code).toBe(0);
     expect(await project.list()).not.toContain("elsewhere.db");
@@ -231,7 +231,7 @@ describe("the database of a command", () => {
   it.each([
     ["--url=mongodb://localhost/x", "--url must begin with file:, postgresql: or mysql:"],
     ["--url=mysql://localhost/x", "npx prisma"],
-  ])("is refused as %s, with what to do", async (url, sentence) => {
+  ])("is refused as %s, with a solution", async (url, sentence) => {
     expect(await project.run("db", "status", url, config("one"))).toMatchObject({
       code: 1,
       err: expect.stringContaining(sentence),

@@ -6,7 +6,7 @@ import { checkNode, fits } from "../../src/cli/doctor/examine.ts";
 import { builtPackage } from "./built-package.ts";
 import { noteConfig, openProject } from "./project.ts";
 
-// Each command sets a whole app up, and some start Prisma's engine: slow on a machine that has other work.
+// Each command sets up a whole app, and some start Prisma's engine, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const PEERS = [
@@ -29,7 +29,7 @@ async function examined(files: Readonly<Record<string, string>>, peers: readonly
 const OPEN = '.rules({ read: ["everyone"] })';
 
 describe("keelson doctor", () => {
-  it("finds a project good, and its tables doubtful until they fit", async () => {
+  it("reports a good project, and doubtful tables until they match", async () => {
     const { project, code, of } = await examined({ "keelson.config.ts": noteConfig("title: string", OPEN) });
     expect(code).toBe(0);
     for (const check of ["Node.js", "Keelson", "Packages", "Configuration", "Database"])
@@ -57,11 +57,11 @@ describe("keelson doctor", () => {
     ["7.6.9", "^7.7.0", false],
     ["8.0.0", "^7.7.0", false],
     [undefined, "^7.7.0", false],
-  ])("takes %s for %s: %s", (version, range, expected) => {
+  ])("rates %s as %s: %s", (version, range, expected) => {
     expect(fits(version, range)).toBe(expected);
   });
 
-  it("names a broken configuration, and findings of the linter", async () => {
+  it("reports a broken configuration, and findings of the linter", async () => {
     expect(await examined({})).toMatchObject({ code: 1 });
     const { code, of } = await examined({ "keelson.config.ts": noteConfig("title: string", "") });
     expect([code, of("Configuration")]).toEqual([
@@ -75,7 +75,7 @@ describe("keelson doctor", () => {
     ]);
   });
 
-  it("names secrets that git would take in", async () => {
+  it("reports secrets that git would commit", async () => {
     const files = { "keelson.config.ts": noteConfig("title: string", OPEN), ".env": "A=1\n" };
     const { of: outside, project } = await examined(files);
     expect(outside("Secrets")).toBeUndefined();
@@ -96,7 +96,7 @@ describe("keelson doctor", () => {
     expect((await project.run("doctor")).out).toContain("git would take in .env");
   });
 
-  it("names a database that does not answer", async () => {
+  it("reports an unreachable database", async () => {
     const options = 'driver: postgres("postgresql://nobody:secret@127.0.0.1:1/none")';
     const { code, of, project } = await examined({ "keelson.config.ts": noteConfig("title: string", OPEN, options) }, [
       ...PEERS,
@@ -107,7 +107,7 @@ describe("keelson doctor", () => {
     expect((await project.run("doctor")).out).not.toContain("secret");
   });
 
-  it("tells whether Node.js is new enough", () => {
+  it("reports whether Node.js is recent enough", () => {
     expect(["18.20.0", "20.18.9", "20.19.0", "22.0.0"].map((version) => checkNode(version).state)).toEqual([
       "bad",
       "bad",
@@ -116,7 +116,7 @@ describe("keelson doctor", () => {
     ]);
   });
 
-  it("tells when the project has another version than the command", async () => {
+  it("reports when the project has another version than the command", async () => {
     const project = await openProject({ "keelson.config.ts": noteConfig("title: string", OPEN) }, false);
     onTestFinished(() => project.remove());
     await project.write(

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { noteConfig, openProject, type TestProject } from "./project.ts";
 
-// Each command sets a whole app up, and some start Prisma's engine: slow on a machine that has other work.
+// Each command sets up a whole app, and some start Prisma's engine, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let project: TestProject;
@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => project.remove());
 
 describe("keelson generate", () => {
-  it("writes the Prisma schema of the driver's database, once, and opens none", async () => {
+  it("writes the Prisma schema of the driver's database once, without opening one", async () => {
     expect(await project.run("generate")).toEqual({ code: 0, out: "Written: prisma/schema.prisma\n", err: "" });
     const schema = await project.read("prisma/schema.prisma");
     expect(schema).toContain('provider = "sqlite"');
@@ -20,12 +20,12 @@ describe("keelson generate", () => {
     expect(await project.list()).toEqual(["keelson.config.ts", "prisma"]);
   });
 
-  it("writes it for another database, elsewhere", async () => {
+  it("writes it for another database, to another file", async () => {
     expect((await project.run("generate", "--provider=mysql", "--output=db/other.prisma")).code).toBe(0);
     expect(await project.read("db/other.prisma")).toContain('provider = "mysql"');
   });
 
-  it("has to be told the database of a driver that does not tell it", async () => {
+  it("needs the database of a driver that does not expose it", async () => {
     await project.write(
       "memory.config.ts",
       'import { memoryDriver } from "keelson"; export default { entities: [], driver: memoryDriver() };',
@@ -53,7 +53,7 @@ describe("keelson generate", () => {
     });
   });
 
-  it("runs the project's own prisma on the schema, a second time without its engine when that cannot be fetched", async () => {
+  it("runs the project's prisma, and again without its engine if it is unreachable", async () => {
     await project.write("node_modules/prisma/package.json", '{ "version": "7.10.0", "bin": { "prisma": "run.cjs" } }');
     await project.write(
       "node_modules/prisma/run.cjs",

@@ -21,7 +21,7 @@ async function scaffolded(...words: string[]): Promise<TestProject & { readonly 
 }
 
 describe("keelson init", () => {
-  it("writes a project into an empty folder, and names the two commands that test and serve it", async () => {
+  it("writes a project into an empty folder, and names the commands to test and serve", async () => {
     const project = await scaffolded("--name=My Shop");
     expect(await project.list()).toEqual([
       ".env",
@@ -41,7 +41,7 @@ describe("keelson init", () => {
     expect(await project.read(".gitignore")).toContain(".env\n");
   });
 
-  it("writes into a folder that it makes, and asks nothing without a terminal", async () => {
+  it("writes into a folder that it creates, and asks nothing without a terminal", async () => {
     const project = await openProject({ "other.txt": "" }, false);
     onTestFinished(() => project.remove());
     expect(await project.run("init", "shop/api")).toMatchObject({
@@ -51,7 +51,7 @@ describe("keelson init", () => {
     expect(JSON.parse(await project.read("shop/api/package.json")).scripts.dev).toBe("keelson dev");
   });
 
-  it("refuses a folder that has something in it, and changes nothing", async () => {
+  it("refuses a folder that is not empty, and changes nothing", async () => {
     const project = await openProject({ "a.txt": "", "b.txt": "", "c.txt": "", "d.txt": "", ".git/HEAD": "" }, false);
     onTestFinished(() => project.remove());
     expect(await project.run("init")).toMatchObject({
@@ -81,11 +81,11 @@ describe("keelson init", () => {
     },
   );
 
-  it("has only templates that compile as they are written", async () => {
+  it("has only templates that compile unchanged", async () => {
     await mkdir(join(repositoryRoot, ".cache"), { recursive: true });
     const folder = await mkdtemp(join(repositoryRoot, ".cache", "init-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    // Each host and each kind of login on top of what all have, where imports resolve as in this repository.
+    // Each host and each kind of login, combined with the shared files, where imports resolve as in this repository.
     for (const host of HOST_NAMES)
       for (const logins of LOGINS_NAMES)
         for (const part of ["base", `logins/${logins}`, `hosts/${host}`]) {
@@ -112,7 +112,7 @@ describe("keelson init", () => {
     return project;
   }
 
-  it("makes a project whose own tests pass, and that serves what they promise", { timeout: 240_000 }, async () => {
+  it("creates a project whose own tests pass, and that serves what they expect", { timeout: 240_000 }, async () => {
     const project = await tested("--host=node");
     const command = await startCommand(project.folder, ["dev", "--port=0"]);
     const [url] = await command.until(/http:\/\/localhost:\d+/);
@@ -127,11 +127,11 @@ describe("keelson init", () => {
     expect((await post("/tasks", { title: "Water the plants" })).status).toBe(401);
     const made = await post("/tasks", { title: "Water the plants" }, body.token as string);
     expect(made).toMatchObject({ status: 201, body: { title: "Water the plants", done: false } });
-    // What it was given to start with has nothing that the linter would name.
+    // The linter finds nothing in the new project.
     expect(command.said()).not.toContain("warning");
   });
 
-  it("makes one with accounts of better-auth, to sign up and be the caller", { timeout: 240_000 }, async () => {
+  it("creates a project with better-auth accounts, where users can sign up", { timeout: 240_000 }, async () => {
     const project = await tested("--host=node", "--logins=better-auth", "--name=My Shop");
     expect(await project.read(".env")).toMatch(/^AUTH_SECRET=[\w-]{64}\n$/m);
     expect(await project.read("README.md")).toContain("# my-shop\n");

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { chooseHost, chooseLogins } from "../../src/cli/init/scaffold.ts";
 import { withProgress } from "../../src/cli/shell/output.ts";
 
-/** A terminal with a person who presses these keys once they are asked. */
+/** A terminal with a person who presses these keys at the prompts. */
 function person(...keys: string[]) {
   const stdin = new PassThrough();
   const stderr = new PassThrough();
@@ -19,7 +19,7 @@ function person(...keys: string[]) {
 }
 
 describe("a person at the terminal", () => {
-  it("is asked what serves the API", async () => {
+  it("is asked for the host of the API", async () => {
     const { terminal, said } = person("\u001B[B", "\r");
     expect(await chooseHost(terminal)).toBe("express");
     expect(said()).toContain("What serves the API?");
@@ -36,7 +36,7 @@ describe("a person at the terminal", () => {
     expect(await chooseHost(person("\u0003").terminal)).toBeUndefined();
   });
 
-  it("sees a bar grow, and what came of it", async () => {
+  it("sees a progress bar, and the result", async () => {
     const { terminal, said } = person();
     const result = await withProgress(terminal, "Counting", async (report) => {
       for (const done of [1, 2, 4]) report(done, 4, `${done} of 4`);
@@ -46,7 +46,7 @@ describe("a person at the terminal", () => {
     expect(said()).toContain("4 of 4");
   });
 
-  it("keeps the keyboard while it grows, so that Ctrl-C is the signal that ends the work", async () => {
+  it("keeps the keyboard during progress, so that Ctrl-C ends the work", async () => {
     const listening = () => [process.listenerCount("SIGINT"), process.stdin.listenerCount("keypress")];
     const before = listening();
     const { terminal, said } = person();

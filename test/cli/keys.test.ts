@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openProject, type TestProject } from "./project.ts";
 import { startCommand } from "./start-process.ts";
 
-// Each command sets a whole app up, and some start Prisma's engine: slow on a machine that has other work.
+// Each command sets up a whole app, and some start Prisma's engine, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const KEYS = { old: "a1".repeat(32), next: "b2".repeat(32) };
@@ -61,7 +61,7 @@ describe("keelson keys", () => {
     });
   });
 
-  it("removes no key that a value needs, and says when one can go", async () => {
+  it("removes no key that a value needs, and says when a key can be removed", async () => {
     const refused = await project.run("keys", "remove", "old", config("both"));
     expect([refused.code, refused.err]).toEqual([
       1,
@@ -78,14 +78,14 @@ describe("keelson keys", () => {
     expect(await project.list()).not.toContain("key-rotation.json");
   });
 
-  it("removes neither the key that encrypts nor one that is not there", async () => {
+  it("refuses to remove the encrypting key and unknown keys", async () => {
     expect((await project.run("keys", "remove", "next", config("both"))).err).toContain(
       '"next" is the key that encrypts',
     );
     expect((await project.run("keys", "remove", "olt", config("both"))).err).toContain('Did you mean "old"?');
   });
 
-  it("reports values that do not decrypt, without them, and fails", async () => {
+  it("reports values that do not decrypt, without showing them, and fails", async () => {
     const { code, out, err } = await project.run("keys", "rotate", config("next"));
     expect([code, out]).toEqual([1, '0 values were given the key "next".\n']);
     expect(err).toContain("20 values could not be decrypted");
@@ -95,7 +95,7 @@ describe("keelson keys", () => {
     expect(json).toMatchObject({ keyId: "next", complete: true, failed: 20, failures: { length: 20 } });
   });
 
-  it("goes on where a rotation was cut off", async () => {
+  it("continues an interrupted rotation", async () => {
     const cutOff = {
       keyId: "next",
       entity: null,
@@ -108,14 +108,14 @@ describe("keelson keys", () => {
       failed: 0,
     };
     await project.write(".keelson/key-rotation.json", JSON.stringify(cutOff));
-    // What was said to be done is skipped, once.
+    // What was reported as done is skipped once.
     expect((await project.run("keys", "rotate", config("both"))).out).toBe('0 values were given the key "next".\n');
     expect((await project.run("keys", "rotate", config("both"))).out).toBe('20 values were given the key "next".\n');
     await project.write(".keelson/key-rotation.json", "{");
     expect((await project.run("keys", "rotate", config("both"))).code).toBe(0);
   });
 
-  it("stops a rotation between two records at Ctrl-C, keeps what is done, and goes on from there", async () => {
+  it("stops a rotation between two records at Ctrl-C, and continues from there", async () => {
     const records = 2_000;
     await project.write(
       "more.config.ts",
@@ -149,7 +149,7 @@ describe("keelson keys", () => {
     await expect(project.read(".keelson/key-rotation.json")).rejects.toThrow();
   });
 
-  it("says what to do where the tables do not fit", async () => {
+  it("says what to do if the tables do not match", async () => {
     const empty = await openProject({ "keelson.config.ts": CONFIG(NEXT) });
     for (const words of [["status"], ["rotate"]]) {
       const { code, err } = await empty.run("keys", ...words);
@@ -159,7 +159,7 @@ describe("keelson keys", () => {
     await empty.remove();
   });
 
-  it("knows the keys of the environment too", async () => {
+  it("uses keys in the environment too", async () => {
     await project.write("env.config.ts", CONFIG(""));
     process.env.KEELSON_ENCRYPTION_KEY = `next:${KEYS.next}, ${"c3".repeat(32)}`.replace(", ", ",third:");
     const status = await project.run("keys", "status", "--json", config("env"));

@@ -16,13 +16,13 @@ async function lint(entities: string, options = "", ...words: string[]) {
 
 const RULES = '{ read: ["authenticated"], create: ["authenticated"], update: ["admin"], delete: ["admin"] }';
 
-/** A relation whose records another service has. */
+/** A relation to records of another service. */
 const remote = (read: string) => `
   const plan = entity("plan", { name: string }).rules({ read: ["${read}"] });
   const all = { note: entity("note", { title: string, plan: belongsTo(() => plan).remote("billing").optional() }).rules(${RULES}) };`;
 const REMOTE = remote("authenticated");
 
-/** Definitions that a rule finds something in, with the place; and the same put right. */
+/** Definitions with a finding of a rule, with its place; and the corrected ones. */
 const CASES: Readonly<
   Record<string, readonly [found: string, at: string, right: string, options?: readonly [found: string, right: string]]>
 > = {
@@ -85,7 +85,7 @@ describe("keelson lint", () => {
   });
 
   it.each(Object.entries(CASES))(
-    "finds %s, and nothing once it is put right",
+    "finds %s, and nothing once it is corrected",
     async (id, [wrong, at, right, [before, after] = ["", ""]]) => {
       const { level } = LINT_RULES.find((rule) => rule.id === id) as { level: string };
       const { code, out, project } = await lint(wrong, before, "--json");
@@ -98,7 +98,7 @@ describe("keelson lint", () => {
     },
   );
 
-  it("says where, why, and what to write instead", async () => {
+  it("reports place, reason, and what to write instead", async () => {
     const { code, out } = await lint('const all = { note: entity("note", { title: string }) };');
     expect(code).toBe(1);
     expect(out).toContain("warning  Entity without rules  entity-without-rules");
@@ -110,7 +110,7 @@ describe("keelson lint", () => {
     });
   });
 
-  it("names who may change a record with protected fields", async () => {
+  it("names the callers that may change a record with protected fields", async () => {
     const wrong =
       'const all = { note: entity("note", { pin: string.password() }).rules({ read: ["everyone"], update: ["everyone"] }) };';
     const { out } = await lint(wrong);
@@ -125,7 +125,7 @@ describe("keelson lint", () => {
     expect(out).toContain("GET /p: no caller may call it (plugin p)");
   });
 
-  it("knows the entities of other services, and what callers may not see of them", async () => {
+  it("includes remote entities, and their hidden fields", async () => {
     const services = 'services: { billing: () => { throw new RangeError("no such host"); } }';
     const { code, out } = await lint(remote("admin"), services, "--json");
     expect(code).toBe(0);
@@ -142,7 +142,7 @@ describe("keelson lint", () => {
     expect(closed.out).toContain("plan: no caller may read it: includes are null");
   });
 
-  it("reads what a service says of itself, asks it nothing, and waits for none", async () => {
+  it("reads a service's own settings, without calling or awaiting it", async () => {
     const own = (service: string) => lint(REMOTE, `services: { billing: () => (${service}) }`, "--json");
     const asked = 'fetchByIds() { throw new RangeError("asked"); }';
     expect(JSON.parse((await own(`{ timeout: 500, ${asked} }`)).out)).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { noteConfig, openProject } from "./project.ts";
 
-// Each command sets a whole app up, and some start Prisma's engine: slow on a machine that has other work.
+// Each command sets up a whole app, and some start Prisma's engine, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 async function routesOf(files: Readonly<Record<string, string>>, ...words: string[]) {
@@ -11,7 +11,7 @@ async function routesOf(files: Readonly<Record<string, string>>, ...words: strin
 }
 
 describe("the configuration of a project", () => {
-  it("is found as TypeScript, with what it imports, and opens no database", async () => {
+  it("is found as TypeScript, with its imports, and opens no database", async () => {
     const { code, out, err, project } = await routesOf({
       "keelson.config.ts": `
         import { defineConfig } from "keelson";
@@ -47,7 +47,7 @@ describe("the configuration of a project", () => {
     });
   });
 
-  it("takes variables from .env, except those that are set", async () => {
+  it("reads variables from .env, except those that are set", async () => {
     const project = await openProject({
       ".env": "KEELSON_TEST_ONE=one\nKEELSON_TEST_TWO=two\n",
       "keelson.config.mjs": `
@@ -105,7 +105,7 @@ describe("the configuration of a project", () => {
       { "keelson.config.ts": "export default { entities: [], drivr: 1 };" },
       'there is no option "drivr". Did you mean "driver"?',
     ],
-  ])("is refused when it %s, with what to do", async (_, files, sentence) => {
+  ])("is refused when it %s, with a solution", async (_, files, sentence) => {
     const { code, out, err } = await routesOf(files as Record<string, string>);
     expect([code, out]).toEqual([1, ""]);
     expect(err).toContain(sentence);
@@ -116,7 +116,7 @@ describe("the configuration of a project", () => {
     expect((await routesOf({}, "--config=.")).err).toContain("--config: there is no file .");
   });
 
-  it("is refused where Keelson is not installed", async () => {
+  it("is refused if Keelson is not installed", async () => {
     const project = await openProject({ "keelson.config.ts": noteConfig("title: string") }, false);
     onTestFinished(() => project.remove());
     expect(await project.run("routes")).toMatchObject({ code: 1, err: expect.stringContaining("Run: npm i keelson") });

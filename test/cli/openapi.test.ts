@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openProject, type TestProject } from "./project.ts";
 
-// Each command sets a whole app up: slow on a machine that has other work.
+// Each command sets up a whole app, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const CONFIG = (options = "") => `
@@ -26,7 +26,7 @@ describe("keelson openapi", () => {
   });
   afterAll(() => project.remove());
 
-  it("prints the document with all that the rules let anybody do, and opens no database", async () => {
+  it("prints the document with all that the rules allow any caller, without a database", async () => {
     const { code, out, err } = await project.run("openapi");
     expect([code, err]).toEqual([0, ""]);
     const { openapi, paths } = JSON.parse(out) as Document;
@@ -36,14 +36,14 @@ describe("keelson openapi", () => {
     expect(await project.list()).not.toContain(".keelson");
   });
 
-  it("leaves out what callers without a name may not use", async () => {
+  it("omits what anonymous callers may not use", async () => {
     const { code, out } = await project.run("openapi", "--as=public");
     expect(code).toBe(0);
     expect(Object.keys((JSON.parse(out) as Document).paths["/api/notes"] ?? {})).toEqual(["get"]);
     expect(out).not.toContain('"secret"');
   });
 
-  it("writes a file, in production too, with the same text", async () => {
+  it("writes a file with the same text, in production too", async () => {
     const { out } = await project.run("openapi");
     vi.stubEnv("NODE_ENV", "production");
     const written = await project.run("openapi", "--output=api/openapi.json");
@@ -52,13 +52,13 @@ describe("keelson openapi", () => {
     const text = await project.read("api/openapi.json");
     expect(text).toMatch(/\}\n$/);
     expect(Object.keys((JSON.parse(text) as Document).paths)).toContain("/api/notes");
-    // Where the document itself is served differs; what the API is does not.
+    // The document's own URL differs; the API's description does not.
     expect((JSON.parse(text) as Document).paths["/api/notes"]).toEqual(
       (JSON.parse(out) as Document).paths["/api/notes"],
     );
   });
 
-  it("needs the plugin, and says so", async () => {
+  it("reports that it needs the plugin", async () => {
     expect(await project.run("openapi", "--config=without.config.ts")).toMatchObject({
       code: 1,
       out: "",

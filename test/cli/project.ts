@@ -6,21 +6,21 @@ import { runCli } from "../../src/cli/run-cli.ts";
 import { repositoryRoot } from "../support/source-files.ts";
 import { packageOfThisFile } from "./built-package.ts";
 
-/** What a command said, and how it ended. */
+/** A command's output and exit code. */
 export interface Said {
   readonly code: number | "serving";
   readonly out: string;
   readonly err: string;
 }
 
-/** A project in a folder of its own that uses the package as it is published. */
+/** A project in a new folder that uses the published form of the package. */
 export interface TestProject {
   readonly folder: string;
-  /** Runs a command in this process, in the folder, without a person at the terminal. */
+  /** Runs a command in this process, in the folder, without a terminal. */
   run(...words: string[]): Promise<Said>;
   write(path: string, text: string): Promise<void>;
   read(path: string): Promise<string>;
-  /** Names of what is in the folder, without what every project has. */
+  /** Names of the folder's files, except those that every project has. */
   list(): Promise<string[]>;
   /** Makes packages of this repository available to it. */
   link(...names: string[]): Promise<void>;

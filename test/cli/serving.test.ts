@@ -12,7 +12,7 @@ const NOTE = (fields: string) => `
   export const note = entity("note", { ${fields} }).rules({ read: ["everyone"], create: ["everyone"] });
 `;
 const URL_PATTERN = /http:\/\/localhost:\d+/;
-/** Processes start slowly on a machine that has other work. */
+/** Processes start slowly on a busy machine. */
 const PATIENCE = 120_000;
 
 async function notesProject() {
@@ -27,7 +27,7 @@ async function post(url: string, body: unknown): Promise<number> {
 }
 
 describe("keelson dev", { timeout: PATIENCE }, () => {
-  it("pushes the tables, serves, says where, and starts again with what has changed", async () => {
+  it("pushes the tables, serves, prints the URL, and restarts after changes", async () => {
     const project = await notesProject();
     const command = await startCommand(project.folder, ["dev", "--port=0"]);
     const [first] = await command.until(URL_PATTERN);
@@ -56,7 +56,7 @@ describe("keelson dev", { timeout: PATIENCE }, () => {
     await expect(fetch(third)).rejects.toThrow();
   });
 
-  it("answers what it has begun when Ctrl-C reaches all of it, more than once", async () => {
+  it("finishes pending requests when Ctrl-C reaches all processes, more than once", async () => {
     const project = await notesProject();
     await project.write(
       "src/note.ts",
@@ -72,7 +72,7 @@ describe("keelson dev", { timeout: PATIENCE }, () => {
     const [url] = await command.until(URL_PATTERN);
     const answer = fetch(`${url}/api/notes/slow`, { method: "POST" });
     await command.until(/begun/);
-    // The terminal signals every process there, and npm passes it on again.
+    // The terminal signals every process there, and npm forwards the signal again.
     process.kill(-(command.child.pid as number), "SIGINT");
     command.child.kill("SIGINT");
     expect((await answer).status).toBe(200);
@@ -80,7 +80,7 @@ describe("keelson dev", { timeout: PATIENCE }, () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  it("warns of what the linter finds, and runs a server of the project's own", async () => {
+  it("shows the linter's warnings, and runs a project's own server", async () => {
     const project = await notesProject();
     await project.write(
       "src/note.ts",
@@ -106,7 +106,7 @@ describe("keelson dev", { timeout: PATIENCE }, () => {
 });
 
 describe("keelson start", { timeout: PATIENCE }, () => {
-  it("changes no table, and refuses to serve until they fit", async () => {
+  it("changes no table, and refuses to serve until they match", async () => {
     const project = await notesProject();
     const refused = await startCommand(project.folder, ["start", "--port=0"]);
     expect(await refused.ended).toBe(1);

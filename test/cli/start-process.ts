@@ -4,20 +4,20 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { builtPackage } from "./built-package.ts";
 
-/** A command in a process of its own. */
+/** A command in a separate process. */
 export interface StartedCommand {
   readonly child: ChildProcess;
-  /** What it has said so far, on both streams. */
+  /** Its output so far, on both streams. */
   said(): string;
-  /** The first match of a pattern in what it says after a position, once it is there. */
+  /** The first match of a pattern in its output after a position, once there is one. */
   until(pattern: RegExp, from?: number): Promise<RegExpExecArray>;
-  /** How it ended. */
+  /** Its exit code. */
   readonly ended: Promise<number | null>;
 }
 
 /**
  * Starts `keelson` as a user does, and ends it with the test.
- * @param group whether it and what it starts are a group, as at a terminal: a negative id signals all of them
+ * @param group whether it and its children are a process group, as at a terminal: a negative id signals all of them
  */
 export async function startCommand(
   folder: string,

@@ -24,7 +24,7 @@ describe("prebuilt actions", () => {
     expect(await items().clone("item-01")).toMatchObject({ title: "Bolt, long", ownerId: "bob" });
   });
 
-  it("take lists of ids in the body", async () => {
+  it("send lists of ids in the body", async () => {
     const given = { ids: ["item-01", "item-02"], data: { count: 9 } };
     expect(await items().bulkUpdate(given)).toEqual({ count: 2 });
     expect(await items().count({ count: 9 })).toBe(2);
@@ -32,7 +32,7 @@ describe("prebuilt actions", () => {
     expect(await items().count()).toBe(24);
   });
 
-  it("export with the words of a list, and import rows one after the other", async () => {
+  it("export with a list's parameters, and import rows one after the other", async () => {
     const query = { where: { count: { gte: 5 }, title: { like: "nut" } }, sort: ["-count"], select: ["title"] };
     const exported = await items().export(query);
     expect(exported.length).toBeGreaterThan(1);
@@ -46,8 +46,8 @@ describe("prebuilt actions", () => {
   });
 });
 
-describe("an action of one's own", () => {
-  it("is given its query as parameters, in texts that mean the same", async () => {
+describe("a custom action", () => {
+  it("sends its query as parameters, in equivalent texts", async () => {
     expect(await items().greet()).toEqual({ said: "Hello you", at: null, loud: false });
     const at = new Date("2026-02-03T04:05:06Z");
     const given = { name: "Ann & Bob = +1", at, loud: true };
@@ -57,7 +57,7 @@ describe("an action of one's own", () => {
     expect(await items().greet({ at: null })).toEqual({ said: "Hello you", at: null, loud: false });
   });
 
-  it("is given query and input in one object, each where it belongs", async () => {
+  it("splits one object into query and input", async () => {
     const given = { dry: true, price: 1.5, from: new Date("2026-02-03") };
     expect(await items().reprice("item-03", given)).toEqual({
       ...{ id: "item-03", dry: true, price: 1.5 },
@@ -70,17 +70,17 @@ describe("an action of one's own", () => {
     });
   });
 
-  it("is given the body as it is when it declares nothing, and may answer nothing", async () => {
+  it("sends the body unchanged without a declaration, and may return nothing", async () => {
     expect(await items().echo({ a: [1, null] })).toEqual({ got: { a: [1, null] } });
     expect(await items().echo([1, 2])).toEqual({ got: [1, 2] });
     expect(await items().silent()).toBeUndefined();
   });
 
-  it("is not called when its path needs more than an id", async () => {
+  it("is not available when its path needs more than an id", async () => {
     await expect(items().line()).rejects.toMatchObject({ code: "BAD_REQUEST", status: 400 });
   });
 
-  it("is a POST to its name unless the client is told otherwise", async () => {
+  it("is a POST to its name unless the client's routes say otherwise", async () => {
     const client = createClient<typeof shop.api>({
       baseUrl: shop.baseUrl,
       routes: { orderItem: { actions: {} } },
@@ -96,11 +96,11 @@ describe("an action of one's own", () => {
 });
 
 describe("an action that is a workflow", () => {
-  it("is waited for when it is called", async () => {
+  it("is awaited when it is called", async () => {
     expect(await items().place({ title: "Nut" })).toEqual({ placed: "Nut" });
   });
 
-  it("goes on after it was started, and its run is told of", async () => {
+  it("continues after it was started, and its run can be followed", async () => {
     const { file, remove } = await freshSqliteFile();
     const order = entity("order", { item: string })
       .rules({ read: ["everyone"] })
@@ -136,12 +136,12 @@ describe("an action that is a workflow", () => {
     expect(next).toMatchObject({ data: [{ id: started.runId }], nextCursor: null });
     expect(await client.$runs.list({ status: "compensated" })).toEqual({ data: [], nextCursor: null });
     const nobody = createClient<typeof api>({ baseUrl });
-    // Nobody could ask for the report, so the work is waited for.
+    // An anonymous caller could not read the report, so the call waits for the work.
     expect(await nobody.order.place.start({ item: "nut" })).toEqual({ status: "ended", result: { placed: "nut" } });
     await expect(nobody.$runs.get(started.runId)).rejects.toMatchObject({ status: 401 });
   });
 
-  it("fails with what the server tells of the run", async () => {
+  it("fails with the server's report of the run", async () => {
     const failing = entity("job", { name: string }).actions({
       run: action()
         .rules("everyone")

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 describe("the client's upsert", () => {
-  it("creates a record, and changes the one that has the key", async () => {
+  it("creates a record, and updates the one that has the key", async () => {
     const made = await shop.client.order.upsert({ number: "u1" }, { on: "number" });
     const changed = await shop.client.order.upsert({ number: "u1", paid: true }, { on: ["number"] });
     expect([changed.id, changed.paid]).toEqual([made.id, true]);
@@ -32,7 +32,7 @@ describe("the client's upsert", () => {
 });
 
 describe("the client's batch", () => {
-  it("returns the answers that its writer asks for, in that order", async () => {
+  it("returns the requested results, in that order", async () => {
     const [later, first] = await shop.client.$batch((tx) => {
       const made = tx.order.create({ number: "b1" });
       tx.orderLine.create({ text: "not asked for", orderId: made.id });
@@ -50,13 +50,13 @@ describe("the client's batch", () => {
     expect(await shop.client.order.count({ number: "b2" })).toBe(0);
   });
 
-  it("sends texts as they are, also those that look like references", async () => {
+  it("sends texts unchanged, also those that look like references", async () => {
     const texts = ["$0.id", "$$0.id", "$", "$$", "0.1.0", "a $0.id"];
     const answers = await shop.client.$batch((tx) => texts.map((text) => tx.orderLine.create({ text, orderId: "o" })));
     expect(answers.map(({ text }) => text)).toEqual(texts);
   });
 
-  it("sends texts of any object as they are", async () => {
+  it("sends texts of any object unchanged", async () => {
     const { groups } = /(?<text>.+)/.exec("$0.id") as RegExpExecArray; // an object without a prototype
     class Line {
       text = "$0.id";
@@ -71,7 +71,7 @@ describe("the client's batch", () => {
     expect(answers.map((line) => (line as { text: string }).text)).toEqual(["$0.id", "$0.id", "$0.id"]);
   });
 
-  it("deletes, and takes ids that need escaping", async () => {
+  it("deletes, and accepts ids that need escaping", async () => {
     const id = "a b $1.id";
     await shop.api.asSystem().order.create({ id, number: "b3" });
     const [gone] = await shop.client.$batch((tx) => [tx.order.delete(id)]);

@@ -19,7 +19,7 @@ describe("the client's bundle for browsers", () => {
     expect(gzipSync(await bundle()).length).toBeLessThan(6_000);
   });
 
-  it("works with nothing but what browsers have", async () => {
+  it("works with browser APIs only", async () => {
     const { baseUrl, close } = await openShop();
     onTestFinished(close);
     const script = (await bundle()).replace(/export\s*\{([^}]*)\};?\s*$/, (_, names: string) => {

@@ -2,7 +2,7 @@ import { entity, keelson, memoryDriver, string } from "keelson";
 import { createClient } from "keelson/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-/** A client of an app in this process, and the requests that reached it. */
+/** A client of an in-process app, and the requests that reached it. */
 async function open(options: Partial<Parameters<typeof createClient>[0]> = {}) {
   const note = entity("note", { text: string }).rules({ read: ["everyone"], create: ["everyone"] });
   const api = keelson({ entities: [note], driver: memoryDriver({ note: [{ id: "n1", text: "one" }] }) });
@@ -20,7 +20,7 @@ async function open(options: Partial<Parameters<typeof createClient>[0]> = {}) {
 }
 
 describe("a client", () => {
-  it("asks for the token before each request, and sends none without one", async () => {
+  it("gets the token before each request, and sends none without one", async () => {
     const tokens = ["one", Promise.resolve("two"), null, undefined, ""];
     const { client, seen } = await open({ getToken: () => tokens.shift() as string });
     for (let i = 0; i < 5; i++) await client.note.list();
@@ -33,13 +33,13 @@ describe("a client", () => {
     ]);
   });
 
-  it("makes no request when there is no telling who calls", async () => {
+  it("makes no request when getToken fails", async () => {
     const { client, seen } = await open({ getToken: () => Promise.reject(new RangeError("signed out")) });
     await expect(client.note.list()).rejects.toThrow("signed out");
     expect(seen).toEqual([]);
   });
 
-  it("sends its headers, those of a call over them, and cookies when told to", async () => {
+  it("sends its headers, overridden by those of a call, and cookies with the option", async () => {
     const { client, seen } = await open({
       headers: { "X-App": "notes", "accept-language": "en" },
       getToken: () => "token",
@@ -60,7 +60,7 @@ describe("a client", () => {
     expect(seen.map(({ credentials }) => credentials)).toEqual(["include", "include"]);
   });
 
-  it("puts paths below the root it is given, with or without a slash", async () => {
+  it("puts paths below its root, with or without a slash", async () => {
     const { client, seen } = await open();
     await client.note.get("n1", { select: ["text"] });
     expect(seen[0]).toMatchObject({ url: "https://notes.example/api/notes/n1?select=text", method: "GET" });
@@ -68,7 +68,7 @@ describe("a client", () => {
     expect(seen[0]).not.toHaveProperty("credentials");
   });
 
-  it("may be awaited, printed and kept, which sends nothing", async () => {
+  it("may be awaited, printed and stored, which sends nothing", async () => {
     const { client, seen } = await open();
     expect(await client).toBe(client);
     expect(await client.note).toBe(client.note);
@@ -78,14 +78,14 @@ describe("a client", () => {
     expect(seen).toEqual([]);
   });
 
-  it("uses the platform's fetch when it is given none", async () => {
+  it("uses the platform's fetch by default", async () => {
     const given = globalThis.fetch;
     onTestFinished(() => {
       globalThis.fetch = given;
     });
     const client = createClient<{ entities: Record<never, never> }>({ baseUrl: "https://notes.example" });
     const urls: string[] = [];
-    // A browser's fetch is called as a function of its window, and as nothing else's.
+    // A browser's fetch must be called on its window.
     globalThis.fetch = async function (this: unknown, url: unknown) {
       expect(this === undefined || this === globalThis).toBe(true);
       urls.push(String(url));

@@ -30,7 +30,7 @@ describe.each([
   });
   const items = () => shop.clientOf("ann").orderItem;
 
-  it("asks for related records with options, and for conditions and aggregates", async () => {
+  it("sends related records with options, conditions and aggregates", async () => {
     const { person } = shop.clientOf("ann");
     const { data } = await person.list({
       include: { items: { sort: ["-title"], limit: 1, count: true } },
@@ -50,13 +50,13 @@ describe.each([
     expect(groups.length).toBeGreaterThan(0);
   });
 
-  it("creates, reads, changes and deletes a record, with moments as text", async () => {
+  it("creates, reads, updates and deletes a record, with datetimes as text", async () => {
     const dueAt = new Date("2026-05-06T07:08:09.010Z");
     const made = await items().create({ title: "Screw", dueAt, ownerId: "ann" });
     expect(made).toMatchObject({ title: "Screw", count: 1, isOpen: true, dueAt: dueAt.toISOString() });
     expect(new Date(made.createdAt).toISOString()).toBe(made.createdAt);
     expect(await items().get(made.id)).toEqual(made);
-    // What was read can be sent back.
+    // A record can be sent back as it was read.
     const changed = await items().update(made.id, { title: "Long screw", dueAt: made.dueAt });
     expect(changed).toMatchObject({ id: made.id, title: "Long screw", count: 1, dueAt: made.dueAt });
     expect(await shop.clientOf("root").orderItem.delete(made.id)).toBeUndefined();
@@ -71,7 +71,7 @@ describe.each([
     }
   });
 
-  it("gives what the same call gives in the process", async () => {
+  it("returns what the same in-process call returns", async () => {
     const query = {
       where: { count: { gte: 2 }, title: { like: "nut" }, owner: { name: "ann" } },
       sort: ["-price", "title"],
@@ -104,7 +104,7 @@ describe.each([
     expect((await items().list({ where: { dueAt: { lt: new Date("2026-01-03") } } })).total).toBe(1);
   });
 
-  it("goes on where a page ended", async () => {
+  it("continues where a page ended", async () => {
     const first = await items().list({ limit: 20, sort: ["-count"] });
     const rest = await items().list({ limit: 20, sort: ["-count"], after: first.nextCursor as string });
     expect(new Set([...first.data, ...rest.data].map(({ id }) => id)).size).toBe(25);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** What a call rejects with. */
+/** The error of a rejected call. */
 async function rejection(call: Promise<unknown>): Promise<KeelsonClientError> {
   const error = await call.then(
     () => expect.fail("the call succeeded"),
@@ -20,7 +20,7 @@ async function rejection(call: Promise<unknown>): Promise<KeelsonClientError> {
   return error as KeelsonClientError;
 }
 
-/** A client of a server that answers everything alike. */
+/** A client of a server with one response to everything. */
 async function clientOf(status: number, type: string, body: string) {
   const server = createServer((_, response) => {
     response.writeHead(status, { "content-type": type }).end(body);
@@ -46,19 +46,19 @@ describe("an error of the API", () => {
     expect(error.requestId).toBeTruthy();
   });
 
-  it("says who may not, and who is not known", async () => {
+  it("distinguishes 401 and 403", async () => {
     const created = { title: "Nut", ownerId: "ann" };
     expect((await rejection(shop.clientOf().orderItem.create(created))).code).toBe("UNAUTHENTICATED");
     expect((await rejection(shop.clientOf("ann").orderItem.delete("item-00"))).code).toBe("FORBIDDEN");
   });
 
-  it("of a condition on a field that no caller may read is that of an unknown one", async () => {
+  it("of a condition on an unreadable field equals that of an unknown one", async () => {
     const where = { token: "ann-token" } as never;
     const error = await rejection(shop.clientOf("ann").person.list({ where }));
     expect(error).toMatchObject({ code: "BAD_REQUEST", status: 400 });
   });
 
-  it("names the path that was assumed, when that may be what is wrong", async () => {
+  it("names the assumed path if it may be wrong", async () => {
     const client = createClient<Shop>({ baseUrl: shop.baseUrl });
     const hint = "GET /persons was assumed; give the client routes";
     expect((await rejection(client.person.list())).message).toContain(hint);
@@ -69,8 +69,8 @@ describe("an error of the API", () => {
   });
 });
 
-describe("an answer that is not the API's", () => {
-  it("is told from one that is", async () => {
+describe("a response that did not come from the API", () => {
+  it("is distinguished from one that did", async () => {
     const page = "<h1>Shop</h1>";
     for (const [status, type, body] of [
       [200, "text/html", page],
@@ -90,8 +90,8 @@ describe("an answer that is not the API's", () => {
     }
   });
 
-  it("is a list without the headers that say how it goes on", async () => {
-    /** As a browser shows answers of another host. */
+  it("is a list without pagination headers", async () => {
+    /** The part of a response that browsers show for another host. */
     const without = (...hidden: readonly string[]) =>
       createClient<Shop>({
         baseUrl: shop.baseUrl,
@@ -112,7 +112,7 @@ describe("an answer that is not the API's", () => {
   });
 });
 
-describe("a call that is wrong in itself", () => {
+describe("an invalid call", () => {
   it("makes no request", async () => {
     let requests = 0;
     const client = createClient<Shop>({
@@ -145,7 +145,7 @@ describe("a failing network", () => {
     await expect(client.person.list()).rejects.toThrow(TypeError);
   });
 
-  it("is not waited for once the call is given up", async () => {
+  it("is not awaited once the call is aborted", async () => {
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => {

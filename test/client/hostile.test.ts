@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** A client of a server that answers as it is told, and the requests that came. */
+/** A client of a server with configurable responses, and the received requests. */
 async function against(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const seen: string[] = [];
   const server = createServer((request, response) => {
@@ -32,7 +32,7 @@ const json = (response: ServerResponse, status: number, body: unknown, headers: 
 const unexpected = expect.objectContaining({ name: "KeelsonClientError", code: "UNEXPECTED_ANSWER" });
 
 describe("a write that is redirected", () => {
-  it.each([301, 302, 303, 307, 308])("with %s is no success, whatever the answer to that is", async (status) => {
+  it.each([301, 302, 303, 307, 308])("with %s is not a success, for any final response", async (status) => {
     const { client, seen } = await against((request, response) => {
       if (request.url?.startsWith("/moved") === true) json(response, 200, { id: "i1", title: "old" });
       else response.writeHead(status, { location: `/moved${request.url}` }).end();
@@ -48,22 +48,22 @@ describe("a write that is redirected", () => {
   });
 });
 
-describe("another server's answers", () => {
-  it.each([{}, { data: [] }, "text", 5, null, true])("are no list: %j", async (body) => {
+describe("responses of another server", () => {
+  it.each([{}, { data: [] }, "text", 5, null, true])("are not a list: %j", async (body) => {
     const { client } = await against((_, response) => json(response, 200, body, { "x-total-count": "1" }));
     await expect(client.orderItem.list()).rejects.toEqual(unexpected);
     await expect(client.orderItem.all().next()).rejects.toEqual(unexpected);
   });
 
   it.each([{ code: "X" }, { code: 5, message: "no" }, { code: "X", message: { text: "no" } }, ["X"], "X"])(
-    "are no errors of the API: %j",
+    "are not errors of the API: %j",
     async (body) => {
       const { client } = await against((_, response) => json(response, 403, body));
       await expect(client.orderItem.get("i1")).rejects.toMatchObject({ code: "UNEXPECTED_ANSWER", status: 403 });
     },
   );
 
-  it("may have names of prototypes in them, which change nothing", async () => {
+  it("may contain names of prototypes, which change nothing", async () => {
     const { client } = await against((_, response) =>
       response
         .writeHead(400, { "content-type": "application/json" })
@@ -75,7 +75,7 @@ describe("another server's answers", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  it("to a workflow that is started may be without a body, or with any", async () => {
+  it("to a started workflow may be without a body, or with any", async () => {
     for (const body of ["", "null", "5", '"text"', "[]", '{"runId":5}']) {
       const { client } = await against((_, response) =>
         response.writeHead(202, { "content-type": "application/json" }).end(body),
@@ -86,8 +86,8 @@ describe("another server's answers", () => {
   });
 });
 
-describe("a call that is given up", () => {
-  it("ends while the answer's body is still coming", async () => {
+describe("a call that is aborted", () => {
+  it("ends while the response's body is still arriving", async () => {
     const controller = new AbortController();
     const { client } = await against((_, response) => {
       response.writeHead(200, { "content-type": "application/json", "x-total-count": "2" }).write('[{"id":"i1"},');
@@ -97,7 +97,7 @@ describe("a call that is given up", () => {
     await expect(client.orderItem.list({}, { signal })).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  it("does not wait for a token that never comes", async () => {
+  it("does not wait for a token that never arrives", async () => {
     const controller = new AbortController();
     const client = createClient<Shop>({ baseUrl: shop.baseUrl, getToken: () => new Promise<string>(() => {}) });
     const call = client.orderItem.get("item-00", {}, { signal: controller.signal });
@@ -105,7 +105,7 @@ describe("a call that is given up", () => {
     await expect(call).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  it("rejects with the reason of its signal, and sends nothing when that was given before", async () => {
+  it("rejects with its signal's reason, and sends nothing if already aborted", async () => {
     const { client, seen } = await against((_, response) => json(response, 200, []));
     const reason = new Error("no more");
     await expect(client.orderItem.get("i1", {}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -113,8 +113,8 @@ describe("a call that is given up", () => {
   });
 });
 
-describe("a walk through all records", () => {
-  it("asks for no page more when it is left early", async () => {
+describe("an iteration over all records", () => {
+  it("requests no more pages when it is left early", async () => {
     let requests = 0;
     const client = createClient<Shop>({
       baseUrl: shop.baseUrl,
@@ -132,7 +132,7 @@ describe("a walk through all records", () => {
 });
 
 describe("a token", () => {
-  it("is asked for before each request, pages of a walk included, and one that is refused is not tried again", async () => {
+  it("is read before each request, also for each page, and a 401 is not retried", async () => {
     const tokens = ["ann", "bob", "root"];
     const sent: (string | null)[] = [];
     const client = createClient<Shop>({
@@ -152,7 +152,7 @@ describe("a token", () => {
     expect(sent).toEqual(["Bearer ann", "Bearer bob", "Bearer root", null]);
   });
 
-  it("that cannot be had rejects the call with what kept it from that", async () => {
+  it("that cannot be read rejects the call with its error", async () => {
     const failure = new Error("no session");
     const client = createClient<Shop>({
       baseUrl: shop.baseUrl,
@@ -163,7 +163,7 @@ describe("a token", () => {
 });
 
 describe("texts of all kinds", () => {
-  it("are ids as they are", async () => {
+  it("are sent unchanged as ids", async () => {
     const ids = ["%", "%2F", "%00x", "a?b=c&d#e", "a;b", "ä ö", "🙂", "+", "constructor", "..x"];
     const system = shop.api.asSystem().orderItem;
     for (const id of ids) {
@@ -175,12 +175,12 @@ describe("texts of all kinds", () => {
     }
   });
 
-  it("with slashes in them are refused as ids, and are never another address", async () => {
+  it("with slashes are refused as ids, and never become another path", async () => {
     for (const id of ["a/b", "item-00/../item-01", "/", "a\\b", "item-00/exists"])
       await expect(shop.clientOf("ann").orderItem.get(id)).rejects.toMatchObject({ code: "BAD_REQUEST", status: 400 });
   });
 
-  it("that are half a character are refused before they are sent", async () => {
+  it("with a lone surrogate are refused before they are sent", async () => {
     const { client, seen } = await against((_, response) => json(response, 200, []));
     await expect(client.orderItem.get("a\ud800")).rejects.toMatchObject({ code: "BAD_REQUEST", status: 400 });
     await expect(client.orderItem.list({ where: { title: "\udc00" } })).rejects.toThrow(TypeError);
@@ -188,7 +188,7 @@ describe("texts of all kinds", () => {
     expect(seen).toEqual([]);
   });
 
-  it("never leave a condition out of a query", () => {
+  it("never drop a condition of a query", () => {
     const wheres: readonly unknown[] = [
       { a: undefined },
       { a: { eq: undefined } },
@@ -208,8 +208,8 @@ describe("texts of all kinds", () => {
   });
 });
 
-describe("frameworks that look at a client", () => {
-  it("find no marks on it, and send nothing", async () => {
+describe("frameworks that inspect a client", () => {
+  it("find no special properties on it, and send nothing", async () => {
     const { client, seen } = await against((_, response) => json(response, 200, []));
     for (const one of [client, client.orderItem] as readonly object[])
       for (const mark of ["then", "toJSON", "__v_isRef", "__v_raw", "__esModule", "$$typeof", "@@iterator"])

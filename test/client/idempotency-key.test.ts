@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-it("a call that is made again with its idempotencyKey gives the same, and is carried out once", async () => {
+it("a repeated call with its idempotencyKey returns the same, and runs once", async () => {
   const client = createClient<typeof api>({ baseUrl });
   const idempotencyKey = crypto.randomUUID();
   const first = await client.note.create({ text: "once" }, { idempotencyKey });

@@ -55,21 +55,21 @@ const query = fc.record(
   { requiredKeys: [] },
 );
 
-describe("a client over HTTP and one in the process", () => {
-  it("give the same page for the same query", async () => {
+describe("the HTTP client and the in-process client", () => {
+  it("return the same page for the same query", async () => {
     const inProcess = shop.api.as({ id: "ann" }).orderItem;
     const remote = shop.clientOf("ann").orderItem;
     let found = 0;
     await fc.assert(
       fc.asyncProperty(query, async (asked) => {
-        // The arbitrary knows the fields, not that each literal is one.
+        // The type checker does not see that each generated name is a field.
         const given = asked as NonNullable<Parameters<typeof inProcess.list>[0] & Parameters<typeof remote.list>[0]>;
         const page = await inProcess.list(given);
         found += page.data.length;
         expect(await remote.list(given)).toEqual(JSON.parse(JSON.stringify(page)));
         expect(await remote.count(given.where)).toBe(page.total);
       }),
-      { ...propertyOptions(150), examples: [[{}]] }, // one that finds records, whatever the others ask
+      { ...propertyOptions(150), examples: [[{}]] }, // a condition that finds records, independent of the others
     );
     expect(found).toBeGreaterThan(amount(3, 50));
   });

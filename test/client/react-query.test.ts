@@ -36,7 +36,7 @@ describe.each(Object.entries(LIBRARIES))("queries under %s of TanStack Query", (
   const mutate = <T, V>(options: newest.UseMutationOptions<T, Error, V>, variables: V): Promise<T> =>
     new library.MutationObserver(cache, options).mutate(variables);
 
-  it("give what the client gives, and are cached by entity, call and arguments", async () => {
+  it("return the client's results, and are cached by entity, call and arguments", async () => {
     const queries = queriesOf("root");
     const page = await cache.fetchQuery(
       queries.orderItem.list.queryOptions({ where: { count: { gte: 5 } }, limit: 3, include: ["owner"] }),
@@ -65,7 +65,7 @@ describe.each(Object.entries(LIBRARIES))("queries under %s of TanStack Query", (
     expect(new Set(pages.flatMap(({ data }) => data.map(({ id }) => id))).size).toBe(25);
   });
 
-  it("are stale after a change of their entity, or of records that they look at", async () => {
+  it("become stale after a change of their entity, or of related records they use", async () => {
     const { orderItem, person } = queriesOf("root");
     await Promise.all([
       cache.fetchQuery(orderItem.list.queryOptions({ where: { count: { gt: 1 } } })),
@@ -87,7 +87,7 @@ describe.each(Object.entries(LIBRARIES))("queries under %s of TanStack Query", (
     expect(stale()).toEqual([]);
   });
 
-  it("are stale for the entities that a mutation names, or none", async () => {
+  it("become stale for the entities that a mutation names, or for no entity", async () => {
     const { orderItem, person } = queriesOf("root");
     await cache.fetchQuery(orderItem.list.queryOptions());
     await cache.fetchQuery(person.list.queryOptions());
@@ -97,7 +97,7 @@ describe.each(Object.entries(LIBRARIES))("queries under %s of TanStack Query", (
     expect(stale()).toEqual(["person.list"]);
   });
 
-  it("mutate by every call, and tell the caller's own onSuccess first", async () => {
+  it("mutate with every call, and run the caller's own onSuccess first", async () => {
     const { orderItem } = queriesOf("root");
     const told: unknown[] = [];
     await cache.fetchQuery(orderItem.list.queryOptions());

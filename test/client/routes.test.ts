@@ -17,8 +17,8 @@ const segmentsOf = async (names: readonly string[]): Promise<string[]> => {
   return urls.map((url) => url.slice(1));
 };
 
-describe("the path of an entity that the client does not know", () => {
-  it("is that of the server for regular nouns", async () => {
+describe("the path of an entity without a route in the client", () => {
+  it("equals the server's for regular nouns", async () => {
     const names = `post user comment orderItem category company day key boy city box class status bus branch wish tax
       address invoice photo image file house page blogPost APIKey userAPIKey order_item line2 schema invoiceLine
       summary story display survey match search process subscription customer`.split(/\s+/);
@@ -26,14 +26,14 @@ describe("the path of an entity that the client does not know", () => {
     expect(await segmentsOf(names)).toEqual(served);
   });
 
-  it("is not that of the server for irregular ones, which routes are for", async () => {
+  it("differs from the server's for irregular nouns, which need routes", async () => {
     expect(["person", "lens"].map(pluralize)).toEqual(["people", "lens"]);
     expect(await segmentsOf(["person", "lens"])).toEqual(["persons", "lenses"]);
   });
 });
 
 describe("the routes of an app", () => {
-  it("are JSON that tells where entities and actions are, and what is a parameter", async () => {
+  it("are JSON with the paths of entities and actions, and their parameters", async () => {
     const { routes, close } = await openShop();
     onTestFinished(close);
     expect(JSON.parse(JSON.stringify(routes))).toEqual(routes);
@@ -54,7 +54,7 @@ describe("the routes of an app", () => {
     expect(JSON.stringify(routes)).not.toContain("everyone");
   });
 
-  it("leave out what has no routes, and the prefix of the API", async () => {
+  it("omit entities without routes, and the API's prefix", async () => {
     const api = keelson({
       entities: [entity("secret", { text: string }).internal(), entity("note", { text: string })],
       driver: memoryDriver(),

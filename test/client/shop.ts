@@ -100,7 +100,7 @@ const makeShop = (driver: Driver) =>
 
 export type Shop = ReturnType<typeof makeShop>;
 
-/** Two people and 25 items of theirs. */
+/** Creates two people and 25 items of theirs. */
 export const SHOP_SEED = {
   person: ["ann", "bob"].map((id) => ({ id, name: id, email: `${id}@shop.example`, token: `${id}-token` })),
   orderItem: Array.from({ length: 25 }, (_, i) => ({
@@ -114,7 +114,7 @@ export const SHOP_SEED = {
   })),
 };
 
-/** A shop that is served, and a client of it. */
+/** A served shop, and a client of it. */
 export async function openShop(driver: Driver = memoryDriver(SHOP_SEED)) {
   const api = makeShop(driver);
   const { url, close } = await startApp(api as Keelson);

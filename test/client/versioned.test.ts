@@ -19,7 +19,7 @@ beforeAll(async () => {
   close = app.close;
 });
 afterAll(() => close());
-/** A client that tells which requests it makes. */
+/** A client that records its requests. */
 function open() {
   const asked: string[] = [];
   const client = createClient<typeof api>({
@@ -48,7 +48,7 @@ describe("ifVersion", () => {
 });
 
 describe("modify", () => {
-  it("reads, changes and writes what it has read", async () => {
+  it("reads, changes and writes the record", async () => {
     const { client, asked } = open();
     const { id } = await client.stock.create({ left: 3 });
     const after = await client.stock.modify(id, async ({ left }) => ({ left: left - 1 }));
@@ -56,7 +56,7 @@ describe("modify", () => {
     expect(asked).toEqual(["POST", "GET", 'PATCH "1"']);
   });
 
-  it("begins anew when others were faster, so that no change is lost", { timeout: 60_000 }, async () => {
+  it("starts again when others were faster, so that no change is lost", { timeout: 60_000 }, async () => {
     const { client } = open();
     const { id } = await client.stock.create({});
     const add = () => client.stock.modify(id, ({ left }) => ({ left: left + 1 }), { attempts: 200 });
@@ -65,14 +65,14 @@ describe("modify", () => {
     expect([left, version]).toEqual([20, 21]);
   });
 
-  it("leaves the record when there is nothing to change", async () => {
+  it("leaves the record unchanged when there is nothing to change", async () => {
     const { client, asked } = open();
     const { id } = await client.stock.create({ left: 3 });
     expect((await client.stock.modify(id, () => undefined)).left).toBe(3);
     expect(asked).toEqual(["POST", "GET"]);
   });
 
-  it("gives up after as many attempts as it may make", async () => {
+  it("gives up after the maximum number of attempts", async () => {
     const { client, asked } = open();
     const { id } = await client.stock.create({});
     const late = async () => {
@@ -85,7 +85,7 @@ describe("modify", () => {
     expect((await client.stock.get(id)).left).toBe(100);
   });
 
-  it("ends with its signal, with what change throws, and with other refusals", async () => {
+  it("ends with its signal, with an error of the change, and with other refusals", async () => {
     const { client, asked } = open();
     const { id } = await client.stock.create({});
     const controller = new AbortController();
@@ -107,7 +107,7 @@ describe("modify", () => {
     expect(asked.slice(before)).toHaveLength(3);
   });
 
-  it("is for records with a version", async () => {
+  it("requires records with a version", async () => {
     const { client } = open();
     const { id } = await client.note.create({ text: "one" });
     const modify = client.note.modify as unknown as (id: string, change: () => object) => Promise<unknown>;

@@ -16,7 +16,7 @@ import { serve } from "keelson/node";
 
 const every = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] };
 
-/** What ids are: texts that are given, numbers of the database, and UUIDs. */
+/** Kinds of ids: given texts, numbers of the database, and UUIDs. */
 export const ID_KINDS = ["string", "int", "bigint", "uuid"] as const;
 export type IdKind = (typeof ID_KINDS)[number];
 
@@ -46,17 +46,17 @@ function entitiesWith(kind: IdKind): readonly EntityLike[] {
 
 type Id = string | number;
 
-/** A served blog for clients that know nothing of Keelson: 30 posts by two people, 12 comments on the first post. */
+/** A served blog for generic clients: 30 posts by two people, 12 comments on the first post. */
 export interface Blog {
-  /** Root of the API, as clients are configured with it. */
+  /** Root of the API, as in the clients' configuration. */
   readonly url: string;
-  /** The ids of the two people, and those of the posts, in their order. */
+  /** The ids of the two people, and of the posts, in order. */
   readonly ann: Id;
   readonly bob: Id;
   readonly posts: readonly Id[];
   /** The id of no post. */
   readonly gone: Id;
-  /** What a new post has to bring along. */
+  /** The required values of a new post. */
   ids(): object;
   close(): Promise<void>;
 }

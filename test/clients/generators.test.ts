@@ -55,7 +55,7 @@ export const name = (user: ${user}): string => user.name;
 }
 
 describe("openapi-typescript and openapi-fetch", () => {
-  it("give a read's fields without undefined, and call the API", async () => {
+  it("generate a read's fields without undefined, and call the API", async () => {
     write("schema.ts", astToString(await openapiTypescript(JSON.stringify(document), { defaultNonNullable: false })));
     const use = write(
       "fetch-use.ts",
@@ -81,7 +81,7 @@ export async function titles(): Promise<string[]> {
 });
 
 describe("@hey-api/openapi-ts", () => {
-  it("gives a read's fields without undefined, and calls the API", async () => {
+  it("generates a read's fields without undefined, and calls the API", async () => {
     const path = join(folder, "hey");
     await createClient({
       input,
@@ -100,7 +100,7 @@ describe("@hey-api/openapi-ts", () => {
 });
 
 describe("orval", () => {
-  it("gives a read's fields without undefined, and calls the API", async () => {
+  it("generates a read's fields without undefined, and calls the API", async () => {
     const target = join(folder, "orval.ts");
     await generate(
       { input: { target: input }, output: { target, client: "fetch", mode: "single", baseUrl: server.url } },
@@ -116,7 +116,7 @@ describe("orval", () => {
 });
 
 describe("kubb", () => {
-  it("gives a read's fields without undefined", async () => {
+  it("generates a read's fields without undefined", async () => {
     await build({
       config: {
         root: repositoryRoot,

@@ -72,7 +72,7 @@ describe.each(ID_KINDS)("ra-data-json-server, unmodified, with ids of the kind %
     ]);
   });
 
-  it("gets what refers to a record", async () => {
+  it("gets the records that refer to a record", async () => {
     const params = {
       target: "postId",
       id: blog.posts[0] as string,

@@ -62,7 +62,7 @@ describe.each(ID_KINDS)("@refinedev/simple-rest, unmodified, with ids of the kin
     expect((await provider.getMany?.({ resource: "posts", ids }))?.data).toHaveLength(30);
   });
 
-  it("gets what refers to a record", async () => {
+  it("gets the records that refer to a record", async () => {
     const filters = [{ field: "postId", operator: "eq", value: blog.posts[0] as string } as const];
     expect(
       (await provider.getList({ resource: "comments", filters, pagination: { currentPage: 3, pageSize: 5 } })).data,

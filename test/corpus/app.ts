@@ -66,7 +66,7 @@ const billing: RemoteService = {
   },
 };
 
-/** A clock and ids that depend on the request alone, so that its answer is the same each time. */
+/** A clock and ids that depend only on the request, so that its response is the same each time. */
 export class FixedTime implements Clock, IdGenerator {
   #request = 0;
   #made = 0;
@@ -75,7 +75,7 @@ export class FixedTime implements Clock, IdGenerator {
     return this.#request;
   }
 
-  /** The number of the request that comes next. */
+  /** The number of the next request. */
   set request(request: number) {
     this.#request = request;
     this.#made = 0;
@@ -91,7 +91,7 @@ export class FixedTime implements Clock, IdGenerator {
   }
 }
 
-/** The app, not yet started. */
+/** The app before its start. */
 export function createCorpusApp(driver: Driver, time: FixedTime, bank: Bank = createBank()) {
   return keelson({
     driver,
@@ -113,7 +113,7 @@ export function createCorpusApp(driver: Driver, time: FixedTime, bank: Bank = cr
   });
 }
 
-/** The app, started, with some records of each caller. */
+/** The started app with some records of each caller. */
 export async function openCorpusApp(driver: Driver, time: FixedTime, bank?: Bank): Promise<Keelson> {
   const api = createCorpusApp(driver, time, bank);
   await api.ready;

@@ -6,7 +6,7 @@ import { replay } from "./replay.ts";
 
 const corpus = await readCorpus();
 
-describe("requests that were recorded are answered as they were", () => {
+describe("recorded requests get their recorded responses", () => {
   it.each(oneOf(1, ALL_DATABASES))("on %s", async (_, open) => {
     const answers = await replay(corpus, open);
     const differing = corpus.flatMap(({ answer, ...request }, index) => {

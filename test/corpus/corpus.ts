@@ -4,7 +4,7 @@ import type { Answer, Sent } from "./replay.ts";
 
 export const CORPUS = fileURLToPath(new URL("requests.jsonl", import.meta.url));
 
-/** Requests that an earlier version was sent, and what it answered. */
+/** Requests to an earlier version, with its responses. */
 export async function readCorpus(): Promise<readonly (Sent & { readonly answer: Answer })[]> {
   const text = await readFile(CORPUS, "utf8");
   return text

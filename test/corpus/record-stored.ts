@@ -1,4 +1,4 @@
-/** `npm run corpus:stored`: writes databases with today's version, for later versions to read (stored.test.ts). */
+/** `npm run corpus:stored`: writes databases with the current version, for later versions to read (stored.test.ts). */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { createBank } from "../../examples/orders/bank.ts";
@@ -7,7 +7,7 @@ import { TOKENS } from "../support/fuzz/callers.ts";
 import { FixedTime, openCorpusApp } from "./app.ts";
 import { corpusModel, STORED_DATABASES } from "./stored-app.ts";
 
-/** A bank that never answers for this card: the run that asks it stays unfinished. */
+/** A payment service that never responds for this card, so its run stays unfinished. */
 const SLOW_CARD = "9999222233334444";
 
 for (const open of Object.values(STORED_DATABASES)) {

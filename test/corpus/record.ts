@@ -1,4 +1,4 @@
-/** `npm run corpus`: records what today's version answers; the test of this folder compares with it. */
+/** `npm run corpus`: records the current version's responses; the test of this folder compares with them. */
 import { writeFile } from "node:fs/promises";
 import { memoryDriver } from "../../src/index.ts";
 import { CORPUS } from "./corpus.ts";

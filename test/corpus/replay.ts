@@ -12,24 +12,24 @@ export interface Sent {
   readonly isHead: boolean;
 }
 
-/** What it was answered. */
+/** Its response. */
 export interface Answer {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: string;
 }
 
-/** Requests that share a database: what one changes, the next may ask for. */
+/** Requests that share a database: a later one may read what an earlier one changed. */
 const TOGETHER = 100;
 
-/** Characters of a body that are kept. */
+/** Number of stored characters of a body. */
 const MOST_CHARACTERS = 8_000;
 
-/** Different each time, and said by the server below. */
+/** Headers that the HTTP server sets and that differ each time. */
 const VOLATILE: ReadonlySet<string> = new Set(["date", "connection", "keep-alive", "x-request-id"]);
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
 
-/** Sends requests one after the other to an app whose clock and ids are theirs. */
+/** Sends requests one after the other to an app with a fixed clock and fixed ids. */
 export async function replay(
   requests: readonly Sent[],
   open: () => Promise<{ readonly driver: Driver; drop(): Promise<void> }>,
@@ -50,7 +50,7 @@ export async function replay(
   return answers;
 }
 
-/** The host that the request of a number is sent to. */
+/** The host for the request with this number. */
 export const hostOf = (number: number): HostName => HOSTS[number % HOSTS.length] as HostName;
 
 async function ask(port: number, { bytes, isHead }: Sent): Promise<Answer> {
@@ -69,7 +69,7 @@ async function ask(port: number, { bytes, isHead }: Sent): Promise<Answer> {
   };
 }
 
-/** Descriptions of the whole API are long: of those the digest is kept. */
+/** Descriptions of the whole API are long, so only their digest is stored. */
 function shortened(body: string): string {
   if (body.length <= MOST_CHARACTERS) return body;
   return `${body.length} characters, sha256 ${createHash("sha256").update(body, "latin1").digest("hex")}`;

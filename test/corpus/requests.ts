@@ -7,7 +7,7 @@ import type { CallerName } from "../support/fuzz/callers.ts";
 import { type FuzzInput, whole } from "../support/fuzz/fuzz-input.ts";
 import type { Message } from "../support/fuzz/message.ts";
 
-/** Longer ones say nothing more. */
+/** Longer ones add nothing. */
 const MOST_BYTES = 1_500;
 const SEED = 1;
 
@@ -30,11 +30,11 @@ const POST = {
   meta: { a: [1] },
 };
 
-/** Each route as it is meant to be used, and the usual mistakes. */
+/** Each route in its intended use, and with the usual mistakes. */
 const CALLS: readonly Call[] = [
   ...["users", "posts", "notes", "tags", "bares", "products", "orders", "audit-entries", "unknown"].flatMap((name) => [
     get(`/api/${name}`),
-    // Entries of the audit log have ids by chance.
+    // Entries of the audit log have random ids.
     ...(name === "audit-entries" ? [] : [get(`/api/${name}?_limit=1`)]),
     get(`/api/${name}?_page=1&_per_page=1&_sort=-id`),
     get(`/api/${name}/nothing`),
@@ -164,7 +164,7 @@ const CLASSES: readonly (readonly [fc.Arbitrary<FuzzInput>, number])[] = [
   [headers, 110],
 ];
 
-/** Some two thousand requests: each call by each caller, and others that are made by chance. */
+/** About two thousand requests: each call by each caller, and random ones. */
 export function makeRequests(): readonly FuzzInput[] {
   const meant = CALLERS.flatMap((caller) =>
     CALLS.map(({ json, text, ...rest }) => {

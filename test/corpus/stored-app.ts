@@ -8,7 +8,7 @@ import { createCorpusApp, FixedTime } from "./app.ts";
 
 export type StoredRows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
 
-/** An empty database, with a way past the framework. */
+/** An empty database with direct queries. */
 export interface StoredDatabase {
   readonly provider: "sqlite" | "postgresql";
   readonly url: string;

@@ -7,7 +7,7 @@ import { TOKENS } from "../support/fuzz/callers.ts";
 import { createCorpusApp, FixedTime } from "./app.ts";
 import { corpusModel, STORED_DATABASES, type StoredDatabase, type StoredRows } from "./stored-app.ts";
 
-// Databases that an earlier version wrote (record-stored.ts) are read and gone on with.
+// Databases that an earlier version wrote (record-stored.ts) are read and used.
 
 interface Stored {
   readonly answers: readonly { path: string; json: unknown; key: string; status: number; body: string }[];
@@ -53,7 +53,7 @@ describe.each(["sqlite", "postgresql"] as const)("a database of %s that an earli
     );
   const json = async (path: string) => (await as("root", "GET", path)).json();
 
-  it("has a history of migrations with nothing left to do", async () => {
+  it("has a complete history of migrations", async () => {
     const target = { provider, url: database.url } as const;
     const migrations = await openMigrations({
       entities: await corpusModel(),
@@ -64,7 +64,7 @@ describe.each(["sqlite", "postgresql"] as const)("a database of %s that an earli
     await migrations.close();
   });
 
-  it("gives encrypted values, finds them by their index, and knows passwords", async () => {
+  it("returns encrypted values, finds them by their index, and verifies passwords", async () => {
     expect(await json("/api/users?ssn=ssn%20of%20ann")).toMatchObject([{ id: "ann", ssn: "ssn of ann" }]);
     expect(await (await as("ann", "GET", "/api/notes/n-ann")).json()).toMatchObject({ secret: "secret of ann" });
     const ann = stored.rows.user?.find(({ id }) => id === "ann");
@@ -72,7 +72,7 @@ describe.each(["sqlite", "postgresql"] as const)("a database of %s that an earli
     expect(await verifyPassword("password of ann", String(ann?.password))).toBe(true);
   });
 
-  it("gives records, links and the audit log as they were", async () => {
+  it("returns records, links and the audit log unchanged", async () => {
     expect(await json("/api/posts/p-ann?include=tags")).toMatchObject({
       title: "By ann",
       tags: [{ id: "t1" }, { id: "t2" }],
@@ -82,7 +82,7 @@ describe.each(["sqlite", "postgresql"] as const)("a database of %s that an earli
     expect(entries.map(({ id }) => id)).toEqual(expect.arrayContaining([...before]));
   });
 
-  it("repeats answers of requests that are sent again", async () => {
+  it("repeats the responses of repeated requests", async () => {
     const kept = stored.answers.filter(({ status }) => status < 300);
     expect(kept).toHaveLength(2);
     for (const { path, json: sent, key, status, body } of kept) {
@@ -91,7 +91,7 @@ describe.each(["sqlite", "postgresql"] as const)("a database of %s that an earli
     }
   });
 
-  it("goes on with the workflow that was under way, and tells of those that ended", async () => {
+  it("continues the unfinished workflow, and reports finished ones", async () => {
     const runs = stored.rows.workflowRun ?? [];
     const statuses = async () => {
       const reports = await Promise.all(runs.map(async ({ id }) => json(`/api/workflow-runs/${id}`)));
@@ -103,7 +103,7 @@ describe.each(["sqlite", "postgresql"] as const)("a database of %s that an earli
   });
 });
 
-/** The table of Prisma's migrate, as its engine makes it. */
+/** The table of Prisma Migrate, as its engine creates it. */
 const HISTORY = `CREATE TABLE "_prisma_migrations" (
   "id" VARCHAR(36) PRIMARY KEY NOT NULL, "checksum" VARCHAR(64) NOT NULL, "finished_at" TIMESTAMP,
   "migration_name" VARCHAR(255) NOT NULL, "logs" TEXT, "rolled_back_at" TIMESTAMP, "started_at" TIMESTAMP NOT NULL,

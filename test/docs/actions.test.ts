@@ -27,7 +27,7 @@ async function newArticle(title = "Keels"): Promise<string> {
 }
 
 describe("docs/guides/actions.md", () => {
-  it("lists paths and answers of the prebuilt actions as they are", async () => {
+  it("lists the prebuilt actions' real paths and responses", async () => {
     const id = await newArticle();
     const answers = [
       await request(url, "DELETE", `/api/articles/${id}/soft`, { token: "ann" }),
@@ -48,7 +48,7 @@ describe("docs/guides/actions.md", () => {
     expect((await post("/articles/bulk-delete", "eve", { ids })).json).toEqual({ count: 1 });
   });
 
-  it("shows actions of one's own: typed input, own rule, transaction, a thrown answer, a record without a leak", async () => {
+  it("shows custom actions: typed input, rule, transaction, thrown error, no leak", async () => {
     const id = await newArticle("A title to find");
     expect((await post(`/articles/${id}/reject`, "ann", { reason: "no" })).status).toBe(403);
     expect((await post(`/articles/${id}/reject`, "eve", { reason: "no" })).json.errors).toHaveProperty("reason");

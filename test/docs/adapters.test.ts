@@ -26,7 +26,7 @@ function createApi(): Keelson {
   return api as unknown as Keelson;
 }
 
-/** Status of the answer, and its text where it is no error of the API. */
+/** Status of the response, and its text if it is not an error of the API. */
 async function get(listener: RequestListener, path: string, headers: Record<string, string> = {}): Promise<unknown> {
   const response = await fetch(`http://127.0.0.1:${await listen(listener)}${path}`, { headers });
   return response.status === 200 ? await response.text() : response.status;
@@ -42,7 +42,7 @@ describe("docs/guides/adapters.md", () => {
     expect((await request(url, "GET", "/api/notes")).status).toBe(401);
   });
 
-  it("serves an API on Express and on Hono, next to routes of one's own", async () => {
+  it("serves an API on Express and on Hono, next to other routes", async () => {
     const onExpress = await guide.load<{ createApp(api: Keelson): Express }>("express()");
     const onHono = await guide.load<{ createApp(api: Keelson): Hono }>("cors(");
     for (const app of [
@@ -74,7 +74,7 @@ describe("docs/guides/adapters.md", () => {
     expect(dynamic).toBe("force-dynamic");
   });
 
-  it("makes an API that a build of Next needs no database for, once", async () => {
+  it("creates an API once, without a database during a Next build", async () => {
     vi.stubEnv("NEXT_PHASE", "phase-production-build");
     const kept = globalThis as { notesApi?: Keelson };
     onTestFinished(() => {
@@ -87,7 +87,7 @@ describe("docs/guides/adapters.md", () => {
     expect([api.driver.name, kept.notesApi]).toEqual(["memory", api]);
   });
 
-  it("gives a server of Express's the end of its own", async () => {
+  it("stops an Express server on signals", async () => {
     vi.stubEnv("PORT", "0");
     const { start } = await guide.load<{ start(app: Express, api: Keelson): Graceful & { server: Server } }>(
       "gracefully(",
@@ -108,7 +108,7 @@ describe("docs/guides/adapters.md", () => {
     expect((await api.fetch(new Request("http://test.invalid/api/notes"))).status).toBe(503);
   });
 
-  it("recognises callers by the framework's own request", async () => {
+  it("authenticates callers by the framework's own request", async () => {
     const { adapters } = await guide.load<{
       adapters(api: Keelson): {
         node: RequestListener;

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe("docs/guides/audit.md", () => {
-  it("shows the entry of an action as it is", async () => {
+  it("shows the real entry of an action", async () => {
     const { customer, order } = api.asSystem() as unknown as Record<string, { create(data: object): Promise<unknown> }>;
     await customer?.create({ id: "c1", name: "Cleo", card: "4111 1111", credit: 5 });
     await order?.create({ id: "o1", item: "rope", customerId: "c1" });
@@ -32,14 +32,14 @@ describe("docs/guides/audit.md", () => {
     expect(json).toHaveLength(2);
   });
 
-  it("has the table of fields as the entity has them", () => {
+  it("has a table with the entity's fields", () => {
     const table = /\| field \|[\s\S]*?\n\n/.exec(guide.text)?.[0] ?? "";
     const named = [...table.matchAll(/`(\w+)`(?=[^|]*\|[^|]*\|\n)/g)].map(([, name]) => name);
     const fields = Object.keys(api.entities.auditEntry?.fields ?? {});
     expect([...new Set(named)].filter((name) => fields.includes(name as string)).sort()).toEqual(fields.sort());
   });
 
-  it("keeps nothing of the card, and shows the credit to those who may see it", async () => {
+  it("stores no card data, and shows the credit to permitted callers", async () => {
     const entries = await api.driver.findMany("auditEntry", { where: { entity: "customer" } });
     expect(JSON.stringify(entries)).not.toContain("4111 1111");
     const { json } = await request(url, "GET", "/api/audit-entries?entity=customer", { token: "root" });

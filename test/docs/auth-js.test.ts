@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => page.remove());
 
-/** A server whose address is known before what answers there is made. */
+/** A server whose URL is known before its request listener is created. */
 async function listen(): Promise<{ origin: string; answerWith(given: RequestListener): void }> {
   let listener: RequestListener | undefined;
   const server = createServer((incoming, outgoing) => listener?.(incoming, outgoing));
@@ -34,7 +34,7 @@ async function listen(): Promise<{ origin: string; answerWith(given: RequestList
   return { origin: `http://127.0.0.1:${port}`, answerWith: (given) => void (listener = given) };
 }
 
-/** A company whose people are all signed in already: it sends them back with a code at once. */
+/** An identity provider where every user is already signed in: it redirects back with a code at once. */
 async function startCompany(): Promise<string> {
   const { origin, answerWith } = await listen();
   answerWith((incoming, outgoing) => {
@@ -71,7 +71,7 @@ async function startShop() {
   return { ...shop, origin, driver: driver as Driver, file };
 }
 
-/** A browser: it keeps cookies and follows nothing by itself. */
+/** A browser that keeps cookies and does not follow redirects by itself. */
 function createBrowser(origin: string) {
   const jar = new Map<string, string>();
   async function go(url: string, form?: Record<string, string>) {
@@ -102,7 +102,7 @@ async function signIn(origin: string, { email, password }: typeof ann) {
 }
 
 describe("docs/guides/auth-js.md", () => {
-  it("signs in with a password, knows the caller by the cookie, and takes it away at the sign-out", async () => {
+  it("signs in with a password, accepts the cookie, and removes it at sign-out", async () => {
     const { origin } = await startShop();
     const { json: person } = await request(origin, "POST", "/api/users", { body: { ...ann, role: "admin" } });
     expect(person).not.toHaveProperty("password");
@@ -124,10 +124,10 @@ describe("docs/guides/auth-js.md", () => {
 
     expect((await go("/auth/signout", { csrfToken })).status).toBe(302);
     expect([has(SESSION), await statusWith({ cookie: cookies() })]).toEqual([false, 401]);
-    expect(await statusWith({ cookie })).toBe(200); // a copy stays good: the page says so
+    expect(await statusWith({ cookie })).toBe(200); // a copied cookie stays valid, as the page says
   });
 
-  it("shows a session on the command line as it is", async () => {
+  it("shows a session on the command line that works", async () => {
     const { origin } = await startShop();
     const [, block] = /^```sh\n(origin=[\s\S]*?)^```/m.exec(page.text) as unknown as [string, string];
     const { promised, answered } = await runShellSession(block, origin);
@@ -135,7 +135,7 @@ describe("docs/guides/auth-js.md", () => {
     expect(promised.length).toBeGreaterThan(4);
   });
 
-  it("gives no cookie to wrong passwords, unknown people and forms from elsewhere", async () => {
+  it("sets no cookie for wrong passwords, unknown users and forms from other sites", async () => {
     const { origin } = await startShop();
     await request(origin, "POST", "/api/users", { body: ann });
     const wrong = await signIn(origin, { ...ann, password: "a guess at it" });
@@ -148,7 +148,7 @@ describe("docs/guides/auth-js.md", () => {
     expect([location.includes("error=MissingCSRF"), forged.has(SESSION)]).toEqual([true, false]);
   });
 
-  it("refuses what a page of another origin has the browser send", async () => {
+  it("refuses requests that a page of another origin makes the browser send", async () => {
     const { origin } = await startShop();
     await request(origin, "POST", "/api/users", { body: ann });
     const cookie = (await signIn(origin, ann)).cookies();
@@ -159,7 +159,7 @@ describe("docs/guides/auth-js.md", () => {
     ]);
   });
 
-  it("recognises a user of a company, and takes no role from there", async () => {
+  it("accepts a user of a provider, but no role from it", async () => {
     const { origin, api } = await startShop();
     const come = async () => {
       const browser = createBrowser(origin);
@@ -178,7 +178,7 @@ describe("docs/guides/auth-js.md", () => {
     expect(data).toMatchObject([{ name: "Eve", role: "customer" }]);
   });
 
-  it("takes roles from the database with the next request, and refuses deleted users", async () => {
+  it("reads roles from the database on each request, and refuses deleted users", async () => {
     const { origin, driver } = await startShop();
     const { json: person } = await request(origin, "POST", "/api/users", { body: ann });
     const other = await signIn(origin, ann);
@@ -193,7 +193,7 @@ describe("docs/guides/auth-js.md", () => {
     expect((await get()).status).toBe(401);
   });
 
-  it("is 503 with a cookie while people cannot be read", async () => {
+  it("responds with 503 to a cookie while users cannot be read", async () => {
     const { origin, file } = await startShop();
     await request(origin, "POST", "/api/users", { body: ann });
     const cookie = (await signIn(origin, ann)).cookies();
@@ -205,7 +205,7 @@ describe("docs/guides/auth-js.md", () => {
     expect((await request(origin, "GET", "/api/orders")).status).toBe(401);
   });
 
-  it("takes what auth() of Next says, and a failure of it for one", async () => {
+  it("uses the result of Next's auth(), and reports its failure", async () => {
     const { origin, api } = await startShop();
     const { json: person } = await request(origin, "POST", "/api/users", { body: ann });
     const { createHandlers } = await page.load<{
@@ -225,7 +225,7 @@ describe("docs/guides/auth-js.md", () => {
     ]);
   });
 
-  it("tells a token from before a sign-out of everywhere", async () => {
+  it("recognises tokens from before a sign-out on all devices", async () => {
     const { isOver } = await page.load<{ isOver(token: object, at: Date | null): boolean }>("isOver");
     const at = new Date(1_700_000_000_000);
     expect([isOver({ iat: 1_699_999_999 }, at), isOver({}, at), isOver({ iat: 1_700_000_001 }, at)]).toEqual([

@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => page.remove());
 
-/** A server whose address is known before the app is made that answers there. */
+/** A server whose URL is known before its app is created. */
 async function listen(): Promise<{ origin: string; answerWith(listener: NonNullable<Listener>): void }> {
   let listener: Listener;
   const server = createServer((incoming, outgoing) => listener?.(incoming, outgoing));
@@ -55,7 +55,7 @@ async function startShop(): Promise<Shop & { origin: string; driver: Driver; fil
   return { ...shop, origin, driver, file };
 }
 
-/** The cookies of an answer as a browser sends them back. */
+/** The cookies of a response as a browser sends them back. */
 const cookieOf = (headers: Headers): string =>
   headers
     .getSetCookie()
@@ -69,7 +69,7 @@ async function signUp(origin: string, body: object = ann): Promise<{ cookie: str
 }
 
 describe("docs/guides/better-auth.md", () => {
-  it("signs up over HTTP, knows the caller by the cookie, and forgets them when they sign out", async () => {
+  it("signs up over HTTP, accepts the cookie, and removes it at sign-out", async () => {
     const { origin } = await startShop();
     const { cookie, id, headers: signedUp } = await signUp(origin);
     expect(signedUp.getSetCookie()[0]).toMatch(/HttpOnly/i);
@@ -92,7 +92,7 @@ describe("docs/guides/better-auth.md", () => {
     expect(await statusWith({ cookie: cookieOf(again.headers) })).toBe(200); // another session
   });
 
-  it("shows a session on the command line as it is", async () => {
+  it("shows a session on the command line that works", async () => {
     const { origin } = await startShop();
     const [, block] = /^```sh\n(origin=[\s\S]*?)^```/m.exec(page.text) as unknown as [string, string];
     const { promised, answered } = await runShellSession(block, origin);
@@ -100,7 +100,7 @@ describe("docs/guides/better-auth.md", () => {
     expect(promised.length).toBeGreaterThan(4);
   });
 
-  it("refuses what a page of another origin has the browser send", async () => {
+  it("refuses requests that a page of another origin makes the browser send", async () => {
     const { origin } = await startShop();
     const { cookie } = await signUp(origin);
     const from = async (path: string, headers: Record<string, string>) =>
@@ -114,7 +114,7 @@ describe("docs/guides/better-auth.md", () => {
     expect((await request(origin, "GET", "/api/orders", { headers: { cookie } })).json).toEqual([]);
   });
 
-  it("takes roles from the database alone, with the next request", async () => {
+  it("reads roles only from the database, on each request", async () => {
     const { origin, driver } = await startShop();
     const { cookie: ofEve, id: eve } = await signUp(origin, { ...ann, email: "eve@shop.example" });
     await request(origin, "POST", "/api/orders", { headers: { cookie: ofEve, origin }, body: { item: "Tea" } });
@@ -133,7 +133,7 @@ describe("docs/guides/better-auth.md", () => {
     expect(await orders()).toBe(1);
   });
 
-  it("shows no session, account or verification, and no address but one's own", async () => {
+  it("shows no session, account or verification, and only the caller's own address", async () => {
     const { origin } = await startShop();
     const { id: eve } = await signUp(origin, { ...ann, email: "eve@shop.example" });
     const { cookie, id } = await signUp(origin);
@@ -172,7 +172,7 @@ describe("docs/guides/better-auth.md", () => {
     expect(logins({ AUTH_SECRET: SECRET }).id).toBe("accounts");
   });
 
-  it("is 503 with a cookie while sessions cannot be read", async () => {
+  it("responds with 503 to a cookie while sessions cannot be read", async () => {
     const { origin, file } = await startShop();
     const { cookie } = await signUp(origin);
     const client = createClient({ url: `file:${file}` });
@@ -183,7 +183,7 @@ describe("docs/guides/better-auth.md", () => {
     expect((await request(origin, "GET", "/api/orders")).status).toBe(401);
   });
 
-  it("is the same on Hono", async () => {
+  it("works the same on Hono", async () => {
     const { file, remove } = await freshSqliteFile();
     const { createShop } = await page.load<{ createShop(origin: string, secret: string, driver: Driver): Shop }>(
       "shop.ts",
@@ -205,7 +205,7 @@ describe("docs/guides/better-auth.md", () => {
     expect((await request(origin, "GET", "/api/orders")).status).toBe(401);
   });
 
-  it("marks the cookie Secure when browsers see https", async () => {
+  it("marks the cookie Secure when browsers use https", async () => {
     const { file, remove } = await freshSqliteFile();
     const { createShop } = await page.load<{ createShop(origin: string, secret: string, driver: Driver): Shop }>(
       "shop.ts",
@@ -226,7 +226,7 @@ describe("docs/guides/better-auth.md", () => {
     expect(answer.headers.getSetCookie()[0]).toMatch(/^__Secure-.*; Secure/i);
   });
 
-  it("leaves tables of better-auth's own alone, beside Keelson's in one PostgreSQL database", async () => {
+  it("ignores better-auth's own tables, next to Keelson's in one PostgreSQL database", async () => {
     const { url, drop } = await freshPostgres();
     const { origin, answerWith } = await listen();
     const { createShop } = await page.load<{
@@ -236,7 +236,7 @@ describe("docs/guides/better-auth.md", () => {
     await first.api.ready;
     await first.api.close();
     await first.pool.end();
-    const shop = await createShop(origin, SECRET, url); // starts again, with the tables of both there
+    const shop = await createShop(origin, SECRET, url); // starts again, with the tables of both
     onTestFinished(async () => {
       await shop.api.close();
       await shop.pool.end();

@@ -16,7 +16,7 @@ function names(tree: CommandTree, path = ""): string[] {
   );
 }
 
-/** First cells of the tables, without back-ticks and what stands in brackets. */
+/** First cells of the tables, without back-ticks and text in brackets. */
 function firstCells(text: string): string[] {
   return [...text.matchAll(/^\| `([^`]*)`/gm)].map(([, cell]) => (cell as string).replace(/ [[<].*/, ""));
 }
@@ -26,7 +26,7 @@ describe("docs/guides/cli.md", () => {
     expect(firstCells(guide.text).sort()).toEqual([...names(COMMANDS), ...LINT_RULES.map(({ id }) => id)].sort());
   });
 
-  it("calls commands as they want to be called", async () => {
+  it("shows valid command lines", async () => {
     const lines = [...guide.text.matchAll(/^keelson (.+)$/gm)].map(([, line]) => (line as string).replace(/ >.*/, ""));
     expect(lines.length).toBeGreaterThan(8);
     for (const line of lines) {

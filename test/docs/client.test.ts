@@ -14,7 +14,7 @@ beforeAll(() => {
 afterAll(() => guide.remove());
 
 describe("docs/guides/client.md", () => {
-  it("shows calls that give what the page says", async () => {
+  it("shows calls with their real results", async () => {
     const { api } = await guide.load<{ api: Keelson }>("api.ts");
     onTestFinished(() => api.close());
     const { tour, client } = await guide.load<{
@@ -35,7 +35,7 @@ describe("docs/guides/client.md", () => {
       expect(client.post[name], name).toBeTypeOf("function");
   });
 
-  it("writes routes that a client takes", async () => {
+  it("writes routes that a client accepts", async () => {
     const { writeRoutes } = await guide.load<{ writeRoutes(file: string): void }>("write-routes.ts");
     const file = join(dirname(guide.file("api.ts")), "routes.json");
     writeRoutes(file);
@@ -46,7 +46,7 @@ describe("docs/guides/client.md", () => {
     });
   });
 
-  it("starts a workflow and asks for the report of its run", async () => {
+  it("starts a workflow and requests the report of its run", async () => {
     const { file, remove } = await freshSqliteFile();
     const { makeShop, place } = await guide.load<{
       makeShop(file: string): Keelson;

@@ -23,20 +23,20 @@ const [text = "", sources = ""] = page.split("## Sources");
 const read = (path: string): string => readFileSync(`${repositoryRoot}/${path}`, "utf8");
 
 describe("docs/comparison.md", () => {
-  it("has a source with an address for each number, and uses each", () => {
+  it("has a source with a URL for each number, and uses each", () => {
     const listed = [...sources.matchAll(/^(\d+)\. (.*)$/gm)].map(([, number, rest]) => [Number(number), rest] as const);
     const used = new Set([...text.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number)));
     expect(listed.map(([number]) => number)).toEqual([...used].sort((a, b) => a - b));
     for (const [, rest] of listed) expect(rest).toMatch(/\]\(https:\/\//);
   });
 
-  it("names a version of each peer that was measured", () => {
+  it("names the measured version of each peer", () => {
     const rows = /## Speed[\s\S]*?\n\|---.*\n([\s\S]*?)\n\n/.exec(text)?.[1]?.split("\n") ?? [];
     expect(rows.length).toBeGreaterThan(3);
     for (const row of rows) expect(row).toMatch(/^\| [A-Z].* \d+\.\d+(\.\d+)?.* \|/);
   });
 
-  it("says of Keelson what it does: denial by default, 400 for what it does not know", async () => {
+  it("describes Keelson's real defaults: denial, and 400 for unknown names", async () => {
     const open = entity("open", { name: string }).rules({ read: ["everyone"] });
     const closed = entity("closed", { name: string });
     const api = keelson({ entities: [open, closed], driver: memoryDriver() });
@@ -47,7 +47,7 @@ describe("docs/comparison.md", () => {
     expect((await request(url, "POST", "/api/opens", { body: { name: "x" } })).status).toBe(401);
   });
 
-  it("says of Keelson's plugins what they have", () => {
+  it("describes the real contents of Keelson's plugins", () => {
     const [, table = ""] = /## Plugins side by side([\s\S]*?)\n## /.exec(text) ?? [];
     const own = table
       .split("\n")
@@ -62,7 +62,7 @@ describe("docs/comparison.md", () => {
     expect(hookNames().filter((name) => name.startsWith("operation:"))).toHaveLength(11);
   });
 
-  it("says of Keelson what it has and lacks", () => {
+  it("describes what Keelson has and lacks", () => {
     for (const name of ["RateLimitedError", "prisma", "postgres", "embedded", "defaultPlugins"])
       expect(door).toHaveProperty(name);
     const { version, dependencies, peerDependencies } = JSON.parse(read("package.json"));
@@ -74,7 +74,7 @@ describe("docs/comparison.md", () => {
     expect(read("test/clients/refine.test.ts")).toContain("@refinedev/simple-rest");
   });
 
-  it("answers each request that it sets beside the others'", async () => {
+  it("gives the real response to each request of the comparison", async () => {
     const every = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };
     const author = entity("author", { name: string, articles: hasMany(() => article) }).rules(every);
     const article = entity("article", {
@@ -109,7 +109,7 @@ describe("docs/comparison.md", () => {
       expect([path, answer.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)]);
       if (Array.isArray(answer.json) && answer.json.length === 0) empty.push(path);
     }
-    // No article is unpublished, and one of the author's has a low rating.
+    // All articles are published, and one of the author's has a low rating.
     expect(empty.every((path) => path.includes("_where"))).toBe(true);
   });
 });

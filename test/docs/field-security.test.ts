@@ -43,7 +43,7 @@ const ann: User = { id: "ann" };
 const bob: User = { id: "bob" };
 
 describe("docs/guides/passwords.md", () => {
-  it("has an entity whose passwords are hashed and in no answer", async () => {
+  it("has an entity whose passwords are hashed and in no response", async () => {
     const { api } = await passwords.load<{ api: Keelson<[]> }>('id: "guest"');
     onTestFinished(() => api.close());
     const people = api.as(bob) as Record<string, { list(): Promise<{ data: Row[] }> }>;
@@ -54,14 +54,14 @@ describe("docs/guides/passwords.md", () => {
     expect(await verifyPassword("correct horse", stored?.password as string)).toBe(true);
   });
 
-  it("says how many iterations a cost has", () => {
+  it("lists the number of iterations of each cost", () => {
     const rows = [...passwords.text.matchAll(/^\| (\d+) \| ([\d,]+) \|/gm)];
     expect(rows).toHaveLength(4);
     for (const [, cost, iterations] of rows)
       expect(Number(iterations?.replaceAll(",", ""))).toBe(1000 * 2 ** Number(cost));
   });
 
-  it("has a login that does not tell which users exist, and renews old hashes", async () => {
+  it("has a login that does not reveal which users exist, and renews old hashes", async () => {
     interface Block {
       readonly person: EntityLike;
       login(sign: (claims: { readonly sub: string }) => Promise<string>): Plugin;
@@ -89,7 +89,7 @@ describe("docs/guides/passwords.md", () => {
       expect([status, json.code, json.message]).toEqual([401, "UNAUTHENTICATED", "E-mail or password is wrong"]);
   });
 
-  it("has an app that refuses passwords it has no time for", async () => {
+  it("has an app that refuses more passwords than its queue holds", async () => {
     const { api } = await passwords.load<{ api: Keelson<[]> }>("queue: 10");
     onTestFinished(() => api.close());
     const { person } = api.asSystem() as unknown as Record<"person", { create(data: Row): Promise<Row> }>;
@@ -101,7 +101,7 @@ describe("docs/guides/passwords.md", () => {
     for (const reason of refused) expect(reason).toBeInstanceOf(UnavailableError);
   });
 
-  it("has a check for passwords that no field holds", async () => {
+  it("verifies passwords that are not stored in a field", async () => {
     const { check } = await passwords.load<{
       check(password: string, stored: string | undefined): Promise<string>;
     }>("hashPassword");
@@ -148,7 +148,7 @@ describe("docs/guides/encryption.md", () => {
   const person = entity("person", { ssn: string.encrypted({ searchable: true }) }).timestamps(false);
   const note = entity("note", { secret: text.encrypted() }).timestamps(false);
 
-  it("changes the key of an environment step by step, while everything stays readable", async () => {
+  it("changes an environment's key step by step, and everything stays readable", async () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     const driver = memoryDriver();
     const steps: [string, string][] = [
@@ -177,7 +177,7 @@ describe("docs/guides/encryption.md", () => {
     expect(data.map(({ secret }) => secret)).toEqual(["secret 0", "secret 1", "secret 2"]);
   });
 
-  it("has a job that keeps values findable, and binds them", async () => {
+  it("has a job that keeps values searchable, and binds them", async () => {
     const driver = memoryDriver();
     await connectDriver(driver, [person]);
     await createEnhancedDriver(driver, { entities: [person], encryption: { key: OLD } }).create(person, {
@@ -197,7 +197,7 @@ describe("docs/guides/encryption.md", () => {
     await expect(after.findOne(person, { id: "eve" })).rejects.toMatchObject({ reason: "refused" });
   });
 
-  it("has the same by hand", async () => {
+  it("rotates by hand", async () => {
     type Stored = { readonly id: string; readonly secret: string };
     const { rotate } = await encryption.load<{
       rotate(rows: readonly Stored[], keys: readonly [string, string], store: (row: Stored) => Promise<void>): unknown;
@@ -228,7 +228,7 @@ describe("docs/guides/encryption.md", () => {
 });
 
 describe("docs/guides/field-rules.md", () => {
-  it("has an app that shows and takes what the rules of fields say", async () => {
+  it("has an app that shows and accepts fields by their rules", async () => {
     const { api } = await fieldRules.load<{ api: Keelson<[]> }>("sameTeam");
     const callers: Readonly<Record<string, User>> = {
       ann: { id: "ann", team: "red" },
@@ -287,14 +287,14 @@ describe("docs/guides/field-rules.md", () => {
     ]);
   });
 
-  it("has filters that say the same of data from elsewhere", async () => {
+  it("has filters that apply the rules to data from other sources", async () => {
     const { forAnn, forBob, changes } = await fieldRules.load<Record<string, unknown>>("filterWritableFields(");
     expect(forAnn).toEqual({ id: "ann", name: "Ann", salary: 5000 });
     expect(forBob).toEqual({ id: "ann", name: "Ann" });
     expect(changes).toEqual({ name: "Ann L." });
   });
 
-  it("has a driver that does it around another one", async () => {
+  it("has a driver that applies them around another one", async () => {
     const { seen, changed } = await fieldRules.load<Record<"seen" | "changed", Row>>("createEnhancedDriver");
     expect(Object.keys(seen).sort()).toEqual(["createdAt", "id", "name", "updatedAt"]);
     expect(changed).toMatchObject({ id: "ann", name: "Ann L." });

@@ -21,7 +21,7 @@ afterAll(() => {
 /** A block without the line that names it, as it is in a project. */
 const block = (name: string): string => readFileSync(start.file(name), "utf8").replace(/^.*\n/, "");
 
-/** The project that the first commands of the page make. */
+/** The project that the page's first commands create. */
 async function followFirstStep(): Promise<TestProject> {
   const words = /npx keelson (init .*)/.exec(start.text)?.[1]?.split(" ") as string[];
   const outer = await openProject({}, false);
@@ -30,7 +30,7 @@ async function followFirstStep(): Promise<TestProject> {
   expect(start.text).toContain(`\`\`\`text\n${out.split("\n")[0]}\n\`\`\``);
   const project = await openProject({}, false);
   onTestFinished(() => project.remove());
-  // As it would be with what `npm install` brings.
+  // As after `npm install`.
   const inside = { ...project, folder: join(outer.folder, "todo") };
   await outer.write("todo/node_modules/.keep", "");
   for (const name of ["vitest", "typescript", "vite", "@types"])
@@ -62,7 +62,7 @@ function runTests(folder: string): string {
   return run.stdout + run.stderr;
 }
 
-/** Runs the page's curl lines in their order; the token of the login is used from there on. */
+/** Runs the page's curl lines in order; after the login, with its token. */
 async function runCurls(examples: readonly CurlExample[], command: StartedCommand): Promise<void> {
   const [, host = ""] = await command.until(/http:\/\/(localhost:\d+)/);
   let token = "<token>";
@@ -74,7 +74,7 @@ async function runCurls(examples: readonly CurlExample[], command: StartedComman
 }
 
 describe("docs/getting-started.md", () => {
-  it("leads from an empty folder to a changed rule that a test keeps", { timeout: 300_000 }, async () => {
+  it("leads from an empty folder to a changed rule with a test", { timeout: 300_000 }, async () => {
     const project = await followFirstStep();
     for (const path of [
       "src/entities/task.ts",

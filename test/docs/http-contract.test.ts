@@ -110,7 +110,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /posts/import": [{ title: "One" }, { title: "Two" }],
 };
 
-/** Sends the requests of a row and compares status, `Location` and the body where the row shows one. */
+/** Sends the requests of a row and compares status, `Location` and the body if the row shows one. */
 async function expectRow(cell: string, success: string, body: string): Promise<void> {
   for (const [method, path] of requestsIn(cell)) {
     await seed();
@@ -123,7 +123,7 @@ async function expectRow(cell: string, success: string, body: string): Promise<v
     if (shown === undefined) continue;
     const example: object = JSON.parse(shown.replace('"…"', '"p1"'));
     expect(Object.keys(json)).toEqual(Object.keys(example));
-    // The page counts other records than there are here.
+    // The page counts other records than this test has.
     if (path !== "/posts/count") expect(json).toEqual(example);
   }
 }

@@ -15,7 +15,7 @@ const thing = entity("thing", {
 /** Rows of the guide's tables that show a parameter and the same condition in code. */
 const rows = [...guide.text.matchAll(/^\| `((?:tags|settings)[^`]*=[^`]*)` \|[^|]*\| `(\{[^`]*\})` \|$/gm)];
 
-it("docs/guides/kinds.md shows each condition as a parameter and in code, which find the same", async () => {
+it("docs/guides/kinds.md shows each condition as a parameter and in code", async () => {
   expect(rows.length).toBeGreaterThan(9);
   const app = createTestApp({ entities: [thing] });
   const client = app.api.asSystem().thing;

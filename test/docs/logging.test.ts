@@ -6,7 +6,7 @@ const guide = openPage("guides/logging");
 afterAll(() => guide.remove());
 
 describe("docs/guides/logging.md", () => {
-  it("turns pino's arguments around, so that an app can log to it", async () => {
+  it("swaps pino's arguments, so that an app can log to it", async () => {
     const { fromPino } = await guide.load<{ fromPino(pino: unknown): Logger }>("fromPino");
     const lines: unknown[] = [];
     /** Shaped like pino: methods that need their object, the fields first and the message second. */

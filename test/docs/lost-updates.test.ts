@@ -27,7 +27,7 @@ const path = "/api/products/p1";
 const read = () => request(url, "GET", path);
 
 describe("docs/guides/lost-updates.md", () => {
-  it("lets the first of two writers through, and shows what the other one is told", async () => {
+  it("accepts the first of two writers, and shows the error of the other", async () => {
     const first = await read();
     expect(first.headers.get("etag")).toMatch(/^"1\./);
     const patch = () => request(url, "PATCH", path, { body: { left: 8 }, headers: { "if-match": '"1"' } });
@@ -38,7 +38,7 @@ describe("docs/guides/lost-updates.md", () => {
     expect({ ...json, requestId: shown.requestId }).toEqual(shown);
   });
 
-  it("has the table of conditions as they are", async () => {
+  it("has the real table of conditions", async () => {
     const statusOf = async (method: string, below: string, header: string, value: string) => {
       const { version } = (await read()).json as Product;
       const body = method === "PATCH" ? { name: "Rope" } : undefined;

@@ -155,7 +155,7 @@ describe.each(Object.entries(APPS))("the tests of the old app, with the %s one",
     expect((await send("GET", "/tasks/nothing", "ann")).status).toBe(404);
   });
 
-  it("creates in one's own project, changes and deletes", async () => {
+  it("creates in the caller's own project, updates and deletes", async () => {
     const body = { title: "  Caulk the hull ", projectId: "p1", dueAt: "2031-05-01T10:00:00.000Z" };
     const created = await send("POST", "/tasks", "ann", body);
     expect(created.status).toBe(201);
@@ -169,13 +169,13 @@ describe.each(Object.entries(APPS))("the tests of the old app, with the %s one",
     const patched = await send("PATCH", path, "ann", { status: "done" });
     expect([patched.status, patched.json.status, patched.json.title]).toEqual([200, "done", "Caulk the hull"]);
     expect((await send("PATCH", path, "bob", { status: "open" })).status).toBe(404);
-    expect((await send("DELETE", "/tasks/t2", "bob")).status).toBe(404); // assigned, but another's project
+    expect((await send("DELETE", "/tasks/t2", "bob")).status).toBe(404); // assigned, but in another user's project
     const gone = await send("DELETE", path, "ann");
     expect([gone.status, gone.json]).toEqual([204, undefined]);
     expect((await send("GET", path, "ann")).status).toBe(404);
   });
 
-  it("refuses input that is wrong, and projects of others", async () => {
+  it("refuses invalid input, and other users' projects", async () => {
     for (const body of [{ title: "x", projectId: "p1" }, { title: "A title" }, { title: "A title", projectId: "p2" }]) {
       const { status, json } = await send("POST", "/tasks", "ann", body);
       expect([status, typeof json.error]).toEqual([400, "string"]);
@@ -183,7 +183,7 @@ describe.each(Object.entries(APPS))("the tests of the old app, with the %s one",
     expect((await send("PATCH", "/tasks/t1", "ann", { status: "lost" })).status).toBe(400);
   });
 
-  it("is 401 without a token, and with one that is no good", async () => {
+  it("is 401 without a token, and with an invalid one", async () => {
     expect((await send("GET", "/tasks")).status).toBe(401);
     const { status, json } = await request(origin, "GET", "/v1/tasks", { token: "nonsense" });
     expect([status, json.error]).toEqual([401, "Please log in"]);
@@ -197,7 +197,7 @@ describe.each(Object.entries(APPS))("the tests of the old app, with the %s one",
     expect(await ids("/tasks?status=open", "root")).toEqual(["t3"]);
   });
 
-  it("reports who has how much to do", async () => {
+  it("reports each user's open work", async () => {
     expect((await send("GET", "/reports/workload", "bob")).json).toEqual([{ assigneeId: "bob", open: 1 }]);
     expect((await send("GET", "/reports/workload")).status).toBe(401);
   });
@@ -214,7 +214,7 @@ describe("docs/guides/migrate-from-express-prisma.md", () => {
     return started.map(({ origin }) => origin) as [string, string];
   }
 
-  it("compares two servers, and sees what is different", async () => {
+  it("compares two servers, and shows the differences", async () => {
     const { compare } = await page.load<{
       compare(urls: readonly string[], paths: readonly string[], token: string): Promise<{ path: string }[]>;
     }>("compare.ts");
@@ -237,7 +237,7 @@ describe("docs/guides/migrate-from-express-prisma.md", () => {
     expect(await Promise.all(statuses)).toEqual([401, 503]);
   });
 
-  it("reads and writes tables and columns with other names; searches, too, on PostgreSQL", async () => {
+  it("reads and writes tables and columns with other names, and searches them", async () => {
     const [, now] = await both();
     const token = await tokenOf("root");
     const get = async (query: string) => (await request(now, "GET", `/v1/tasks?${query}`, { token })).json;
@@ -253,7 +253,7 @@ describe("docs/guides/migrate-from-express-prisma.md", () => {
     expect((await request(now, "POST", "/v1/tasks", { token, body })).status).toBe(400);
   });
 
-  it("has the words of an enum to compare with, and no more", async () => {
+  it("only compares the values of an enum", async () => {
     const [, now] = await both();
     const token = await tokenOf("root");
     const ask = (query: string) => request(now, "GET", `/v1/tasks?${query}`, { token });
@@ -264,7 +264,7 @@ describe("docs/guides/migrate-from-express-prisma.md", () => {
     expect((await ask(`_sort=status&_limit=1&_after=${next}`)).status).toBe(500);
   });
 
-  it("cannot create what needs a column that the entity does not have", async () => {
+  it("cannot create a record if a required column is missing in the entity", async () => {
     const { createApi } = await load("api.ts");
     const api = createApi(kept(), (await load("auth.js")).userOf);
     onTestFinished(() => api.close());

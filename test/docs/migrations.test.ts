@@ -25,7 +25,7 @@ it("writes and applies a migration as it says", async () => {
   await rm(folder, { recursive: true });
 });
 
-it("gives new names to entities that fit together", async () => {
+it("renames entities that fit together", async () => {
   const { person, article } = await guide.load<Record<string, { build(): AnyEntity }>>("renamedFrom");
   const model = createModel([person, article] as { build(): AnyEntity }[]);
   expect(model.problems).toEqual([]);

@@ -14,14 +14,14 @@ beforeAll(() => {
 afterAll(() => guide.remove());
 
 describe("docs/guides/openapi.md", () => {
-  it("has an API that is described as the page says", async () => {
+  it("has an API that matches its description on the page", async () => {
     const { api } = await guide.load<{ api: Keelson }>("api.ts");
     onTestFinished(() => api.close());
     const { info, paths, components } = await openapiDocument(api);
     expect(info).toEqual({ title: "Blog", version: "2.0.0" });
     const ids = Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
     for (const id of /stable ids: ([\s\S]*?)\n- /.exec(guide.text)?.[1]?.match(/(?<=`)\w+Posts?(?=`)/g) ?? [])
-      if (id !== "deletePost") expect(ids).toContain(id); // nobody may delete one there
+      if (id !== "deletePost") expect(ids).toContain(id); // no caller may delete one there
     expect(paths["/api/posts/{id}/rename"]?.post).toMatchObject({
       summary: "Give it another title",
       tags: ["Editing"],
@@ -46,7 +46,7 @@ describe("docs/guides/openapi.md", () => {
     rmSync(file);
   });
 
-  it("has a plugin that adds its answer to all routes", async () => {
+  it("has a plugin that adds its response to all routes", async () => {
     const { limit } = await guide.load<{ limit: Plugin }>("limit.ts");
     const api = keelson({ entities: [], driver: memoryDriver(), plugins: [limit] });
     onTestFinished(() => api.close());

@@ -13,7 +13,7 @@ const page = read("docs/performance.md");
 const results = JSON.parse(read("bench/results.json")) as Results;
 
 describe("docs/performance.md", () => {
-  it("has the tables that bench:report writes from the figures of the published run, and says if that was of some only", () => {
+  it("has the tables of bench:report for the published run, and says if it was partial", () => {
     expect(page.includes("The run above is one without")).toBe(!results.settings.complete);
     expect(fillPerformancePage(page, results)).toBe(page);
     for (const block of Object.values(performanceBlocks(results))) expect(page).toContain(block);
@@ -23,7 +23,7 @@ describe("docs/performance.md", () => {
     for (const workload of workloadIds) expect(page).toMatch(new RegExp(`^\\| ${workload} \\| \\S`, "m"));
   });
 
-  it("says for each goal what was measured, and whether that is enough", () => {
+  it("lists for each goal the measured value, and whether it is met", () => {
     expect(results.contenders.map(({ id }) => id)).toContain(goalContender);
     const reached = reachedGoals(results);
     expect(reached).toHaveLength(goals.length * 2);
@@ -38,7 +38,7 @@ describe("docs/performance.md", () => {
     }
   });
 
-  it("asks for no figures that a run does not have", () => {
+  it("uses only figures that a run has", () => {
     const unknown = page.replace("<!-- bench:goals -->", "<!-- bench:wishes -->");
     expect(() => fillPerformancePage(unknown, results)).toThrow("wishes");
   });
@@ -50,14 +50,14 @@ describe("the published results", () => {
     expect(read("bench/report.html")).toBe(renderPage(results));
   });
 
-  it("are a page that asks for nothing else, and has a plot for every workload", () => {
+  it("are a self-contained page with a plot for every workload", () => {
     const html = renderPage(results);
     expect(html).not.toMatch(/<script|<link|<img|<iframe|\ssrc=|url\(|@import|https?:/i);
     for (const workload of results.workloads) expect(html).toContain(`<h3>${workload}</h3><svg`);
     expect(html).toContain("prefers-color-scheme: dark");
   });
 
-  it("are escaped where they become HTML", () => {
+  it("are escaped in HTML", () => {
     const [first, ...others] = results.contenders;
     const html = renderPage({ ...results, contenders: [{ id: first?.id ?? "", note: '<b onclick="x">' }, ...others] });
     expect(html).toContain("&lt;b onclick=&quot;x&quot;&gt;");

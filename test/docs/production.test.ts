@@ -72,7 +72,7 @@ describe("docs/guides/production.md", () => {
     expect((await request(origin, "GET", "/health/ready")).status).toBe(200);
   });
 
-  it("starts on tables of a later version, unless it cannot work with them", async () => {
+  it("starts on tables of a later version if it can work with them", async () => {
     const later = await freshPostgres();
     onTestFinished(later.drop);
     await migrate(later.url);
@@ -89,7 +89,7 @@ describe("docs/guides/production.md", () => {
     await app.close();
   });
 
-  it("does not start without a key, without a secret, or with a password that is cheap to guess", async () => {
+  it("does not start without a key or a secret, or with a cheap password hash", async () => {
     await expect(start({ ENCRYPTION_KEY: "" })).rejects.toMatchObject({ code: "CONFIGURATION_ERROR" });
     await expect(start({ JWT_SECRET: "short" })).rejects.toMatchObject({ code: "CONFIGURATION_ERROR" });
     const cheap = entity("person", { password: string.password({ cost: 7 }) });
@@ -100,7 +100,7 @@ describe("docs/guides/production.md", () => {
     await expect(make()).rejects.toThrow("production needs 8 or more");
   });
 
-  it("shows no document, no rules and no framework, and has the headers of the page", async () => {
+  it("hides the document, rules and framework, and sets the headers of the page", async () => {
     const { origin, api } = await start();
     for (const path of ["/docs", "/openapi.json"]) expect((await fetch(origin + path)).status).toBe(404);
     const { headers, json, status } = await request(origin, "GET", "/api/members");
@@ -122,7 +122,7 @@ describe("docs/guides/production.md", () => {
     expect((refused as { details?: object }).details ?? {}).toEqual({});
   });
 
-  it("lets pages of the one origin read, and no others", async () => {
+  it("allows only pages of its one origin to read", async () => {
     const { origin } = await start();
     const from = (given: string, method = "GET", headers: Env = {}) =>
       request(origin, method, "/api/members?_limit=1", { headers: { origin: given, ...headers } });
@@ -135,7 +135,7 @@ describe("docs/guides/production.md", () => {
       204,
       "GET, POST, PUT, PATCH, DELETE",
     ]);
-    // What keelson/client sends with `ifVersion`, and what it reads.
+    // The headers that keelson/client sends with `ifVersion`, and those that it reads.
     expect(preflight.headers.get("access-control-allow-headers")).toContain("If-Match");
     expect(own.headers.get("access-control-expose-headers")).toContain("X-Next-Cursor");
     for (const method of ["GET", "OPTIONS"])
@@ -153,7 +153,7 @@ describe("docs/guides/production.md", () => {
     expect((await request(origin, "GET", "/api/members?_limit=200", { token })).status).toBe(200);
   });
 
-  it("is alive and not ready while the database is away, and both when it is back", async () => {
+  it("is alive but not ready while the database is unavailable", async () => {
     const gate = await gateTo(database.url);
     await gate.open();
     onTestFinished(() => gate.close());
@@ -185,14 +185,14 @@ describe("docs/guides/production.md", () => {
     expect(await member.count()).toBeGreaterThan(0);
   });
 
-  it("says of serve what serve does", async () => {
+  it("describes the real behaviour of serve", async () => {
     const app = keelson({ entities: [], driver: memoryDriver(), logger: noopLogger });
     const { server, close } = await serve(app, { port: 0, hostname: "127.0.0.1", signals: false });
     onTestFinished(close);
     expect([server.keepAliveTimeout, server.headersTimeout]).toEqual([65_000, 10_000]);
   });
 
-  it("closes forms out by their type, but not those of an action without a body", async () => {
+  it("refuses forms by their type, except for an action without a body", async () => {
     const note = entity("note", { text: string, done: bool.default(false) })
       .rules({ create: ["everyone"], read: ["everyone"], update: ["everyone"] })
       .actions({ toggle: toggleAction("done") });
@@ -205,7 +205,7 @@ describe("docs/guides/production.md", () => {
     expect((await submit("/api/notes/n1/toggle-done", new URLSearchParams())).status).toBe(200);
   });
 
-  it("names commands that there are, and timeouts that fit each other", () => {
+  it("names existing commands, and consistent timeouts", () => {
     const lines = [...page.text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block]) =>
       (block as string).split("\n"),
     );

@@ -35,13 +35,13 @@ describe("docs/guides/queries.md", () => {
     expect(named).toBe(Object.keys(OPERATORS).join(" "));
   });
 
-  it("shows the answers that it gives in JSON", async () => {
+  it("shows its real JSON responses", async () => {
     const answers = [...guide.text.matchAll(/^GET (\S+)\n(?:→ .*\n)?```\n\n```json\n([\s\S]*?)^```/gm)];
     expect(answers).toHaveLength(2);
     for (const [, path, json] of answers) expect(await get(path as string)).toMatchObject(JSON.parse(json as string));
   });
 
-  it("names parameters that are known", async () => {
+  it("names known parameters", async () => {
     const named = [...guide.text.matchAll(/^\| `([^`]+)`/gm)].map(([, code]) => code as string);
     const isPlain = /^(?:state|total|number|_sort=-total|_page|_start=|_total)/;
     const tried = named.filter((code) => isPlain.test(code));
@@ -50,7 +50,7 @@ describe("docs/guides/queries.md", () => {
     await get("/api/customers?name_like=nn&city_null=false");
   });
 
-  it("does the same in code", async () => {
+  it("shows the same queries in code", async () => {
     const { report } = await guide.load<{ report(): Promise<unknown> }>("report.ts");
     expect(await report()).toEqual({
       names: ["Ann: 2"],

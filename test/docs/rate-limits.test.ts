@@ -22,7 +22,7 @@ afterAll(async () => {
 const login = (from: string) => request(url, "POST", "/api/members/login", { headers: { "x-forwarded-for": from } });
 
 describe("docs/guides/rate-limits.md", () => {
-  it("limits logins of each address, and shows the headers of a refusal", async () => {
+  it("limits logins per address, and shows the headers of a refusal", async () => {
     for (let i = 0; i < 5; i++) expect((await login("192.0.2.1")).status).toBe(200);
     const { status, headers } = await login("192.0.2.1");
     expect(status).toBe(429);
@@ -38,7 +38,7 @@ describe("docs/guides/rate-limits.md", () => {
     expect((await login("192.0.2.2")).status).toBe(200);
   });
 
-  it("counts tenants where users have one", async () => {
+  it("counts per tenant if users have one", async () => {
     const { perTenant } = await guide.load<{ perTenant: RateLimitPolicy }>("tenants.ts");
     const api = keelson({
       entities: [entity("note", {}).rules({ read: ["everyone"] })],

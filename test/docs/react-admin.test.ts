@@ -56,7 +56,7 @@ describe("docs/guides/react-admin.md", () => {
     await page.getByText("must be at most 10").waitFor();
   });
 
-  it.each(["data-provider.ts", "session.ts", "auth-provider.ts"])("has %s as the example has it", (name) => {
+  it.each(["data-provider.ts", "session.ts", "auth-provider.ts"])("shows %s as in the example", (name) => {
     const [, ...lines] = readFileSync(guide.file(name), "utf8").split("\n");
     expect(lines.join("\n")).toBe(readFileSync(join(repositoryRoot, "examples/react-admin/page", name), "utf8"));
   });
@@ -82,7 +82,7 @@ describe("docs/guides/react-admin.md", () => {
     expect(table).toEqual(sent);
   });
 
-  it("says what an update may send back", async () => {
+  it("lists what an update may send back", async () => {
     const { data } = await films.api.asSystem().film.list({ where: { title: "Inception" }, include: ["genre"] });
     const { token } = await films.api.asSystem().user.login({ email: grace.email, password: films.passwords.grace });
     const answer = await fetch(`${url}/api/films/${data[0]?.id}`, {

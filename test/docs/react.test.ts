@@ -59,7 +59,7 @@ describe("docs/guides/react.md", () => {
     await page.getByRole("checkbox", { name: "Sow the lawn (Garden)" }).waitFor();
   });
 
-  it("has keys that are what the page says", async () => {
+  it("has the documented query keys", async () => {
     const { url } = await open();
     type Invalidation = {
       forgetTasks(cache: QueryClient): Promise<void>;

@@ -16,7 +16,7 @@ const tsx = createRequire(import.meta.url).resolve("tsx");
 
 afterAll(() => page.remove());
 
-/** Runs a block from the folder of the repository, where a reader would, but with its data elsewhere. */
+/** Runs a block from the repository's folder, like a reader, but with its data elsewhere. */
 function run(file: string, env: Record<string, string> = {}) {
   return spawn(process.execPath, ["--import", tsx, file], {
     cwd: folder,
@@ -37,7 +37,7 @@ describe("README.md", () => {
     },
   );
 
-  it("answers its curl lines as it says", async () => {
+  it("shows the real responses to its curl lines", async () => {
     const child = run(page.file("app.ts"), { PORT: "0" });
     try {
       const url = await new Promise<string>((resolve, reject) => {
@@ -59,7 +59,7 @@ describe("README.md", () => {
     }
   });
 
-  it("names scripts that exist", () => {
+  it("names existing scripts", () => {
     const { scripts } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
       scripts: Record<string, string>;
     };

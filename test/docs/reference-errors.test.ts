@@ -22,7 +22,7 @@ import { type JsonResponse, type RequestInit, type RunningApp, request, startApp
 
 const page = readFileSync(new URL("../../docs/reference/errors.md", import.meta.url), "utf8");
 
-/** What the page has for each code: the example and what is said around it. */
+/** The page's section for each code: the example and the text around it. */
 const sections = new Map(
   page
     .split(/^## /m)
@@ -110,7 +110,7 @@ afterAll(() => app.close());
 
 const keyed = (path: string, key: string) => send("POST", path, { ...ann, headers: { "idempotency-key": key } });
 
-/** How each code comes about. */
+/** How each code is caused. */
 const causes: Readonly<Record<string, () => Promise<JsonResponse>>> = {
   BAD_REQUEST: () => send("GET", "/posts?titel=Keels"),
   VALIDATION_FAILED: () => send("POST", "/posts", { ...ann, body: { title: "K" } }),
@@ -145,7 +145,7 @@ const causes: Readonly<Record<string, () => Promise<JsonResponse>>> = {
   UNAVAILABLE: () => send("GET", "/posts", { token: "unknowable" }),
 };
 
-/** A value with `…` where the page has it, so that what differs from run to run is left out. */
+/** A value with `…` where the page has it, so that parts that differ between runs are left out. */
 function asOnPage(value: unknown, example: unknown): unknown {
   if (example === "…" && typeof value === "string") return "…";
   if (Array.isArray(value)) return value.map((item, i) => asOnPage(item, (example as unknown[] | undefined)?.[i]));

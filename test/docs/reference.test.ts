@@ -41,7 +41,7 @@ describe("docs/reference/errors.md", () => {
   });
 
   it("lists every code that the source mentions", () => {
-    // What a client makes of answers that are not the API's is no answer.
+    // Codes that a client assigns to responses from outside the API are not sent.
     const answering = (path: string) => path.endsWith(".ts") && !path.startsWith("src/client/");
     const used = sourceFiles("src", answering).flatMap(({ text }) =>
       [...text.matchAll(/super\(\s*"([A-Z_]+)"|code: "([A-Z_]{5,})"/g)].map((match) => match[1] ?? match[2]),
@@ -75,11 +75,11 @@ describe("docs/reference/start-up.md", () => {
     expect(said.filter((problem) => !patterns.some((pattern) => pattern.test(problem)))).toEqual([]);
   });
 
-  it("has no row about a problem that no test makes", () => {
+  it("has no row about a problem that no test causes", () => {
     expect(fragments.filter((_, i) => !said.some((problem) => patterns[i]?.test(problem)))).toEqual([]);
   });
 
-  it("has no sentence that is not in the source", () => {
+  it("has only sentences from the source", () => {
     const source = ["src/kernel", "src/gate", "src/entity"]
       .flatMap((folder) => sourceFiles(folder))
       .map(({ text }) => text)

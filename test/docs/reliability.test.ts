@@ -17,7 +17,7 @@ describe("docs/reliability.md", () => {
     for (const block of Object.values(reliabilityBlocks(figures))) expect(page).toContain(block);
   });
 
-  it("tells of runs of a million requests on each database, in which nothing was wrong and nothing got lost", () => {
+  it("reports runs of a million requests on each database without a failure", () => {
     const { postgres, embedded } = figures.soak.runs;
     for (const run of [postgres, embedded]) {
       expect(run?.requests).toBeGreaterThanOrEqual(1_000_000);
@@ -25,12 +25,12 @@ describe("docs/reliability.md", () => {
     }
   });
 
-  it("tells of hostile inputs by the thousand, all of which were survived", () => {
+  it("reports thousands of hostile inputs, all of them survived", () => {
     expect(figures.fuzz?.tried).toBeGreaterThanOrEqual(20_000);
     expect(figures.fuzz?.survived).toBe(figures.fuzz?.tried);
   });
 
-  it("names tests that there are, one for each fault", () => {
+  it("names existing tests, one for each fault", () => {
     const files = [...page.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, path]) => path as string);
     expect(files.filter((path) => !existsSync(`${repositoryRoot}/${path}`))).toEqual([]);
     for (const heading of ["Faults", "Lost updates"]) {
@@ -41,13 +41,13 @@ describe("docs/reliability.md", () => {
     }
   });
 
-  it("names commands that there are", () => {
+  it("names existing commands", () => {
     const names = [...page.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name as string);
     expect(names.length).toBeGreaterThan(5);
     for (const name of names) expect(scripts).toHaveProperty([name]);
   });
 
-  it("says how long who waits", () => {
+  it("states the time limits", () => {
     const cells = tableBelow(page, "Who waits how long").map(([, limit = ""]) => limit);
     for (const name of ["ruleMs", "hookMs", "requestMs"] as const)
       expect(cells).toContain(`\`limits.${name}\`, ${DEFAULT_LIMITS[name] / 1000} s`);
@@ -60,7 +60,7 @@ describe("docs/reliability.md", () => {
     }
   });
 
-  it("asks for no figures that a run does not have", () => {
+  it("uses only figures that a run has", () => {
     const unknown = page.replace("<!-- reliability:soak -->", "<!-- reliability:wishes -->");
     expect(() => fillReliabilityPage(unknown, figures)).toThrow("wishes");
   });

@@ -11,7 +11,7 @@ beforeAll(() => {
 afterAll(() => guide.remove());
 
 describe("docs/guides/remote-joins.md", () => {
-  it("gives over HTTP what it says", async () => {
+  it("returns over HTTP what it says", async () => {
     const { api } = await guide.load<{ api: Keelson }>("shop.ts");
     const { url, close } = await startApp(api);
     const path = "/api/customers/ann?include=subscription.plan";
@@ -22,12 +22,12 @@ describe("docs/guides/remote-joins.md", () => {
     await close();
   });
 
-  it("stitches without an app", async () => {
+  it("joins without an app", async () => {
     const { joined } = await guide.load<{ joined: unknown }>("stitch.ts");
     expect(joined).toMatchObject([{ name: "Ann", subscription: { id: "s1", title: "subscription s1" } }]);
   });
 
-  it("shares what it says is shared", async () => {
+  it("shares only shared services", async () => {
     const { catalogue } = await guide.load<{ catalogue: RemoteService }>("staleIfError");
     expect(catalogue.shared).toEqual({ ttl: 60_000, max: 5_000, staleIfError: 600_000 });
     expect(catalogue.fetchByIds).toBeTypeOf("function");

@@ -20,7 +20,7 @@ afterAll(() => guide.remove());
 
 const secret = "a secret of this test, long enough";
 
-/** The other side: subscriptions for services that show a good token. */
+/** The remote side: subscriptions for services with a valid token. */
 async function serveBilling(): Promise<string> {
   const service = defineRule("service of the guide", ({ user }) => user?.role === "service");
   const api = keelson({
@@ -39,7 +39,7 @@ async function serve(api: Keelson): Promise<string> {
 }
 
 describe("docs/guides/remote-services.md", () => {
-  it("joins records of an API that knows this app by its tokens", async () => {
+  it("joins records of an API that authenticates this app by its tokens", async () => {
     vi.stubEnv("BILLING_SECRET", secret);
     onTestFinished(() => void vi.unstubAllEnvs());
     const { createShop } = await guide.load<{ createShop(baseUrl: string): Keelson }>("createShop");
@@ -55,7 +55,7 @@ describe("docs/guides/remote-services.md", () => {
     ]);
   });
 
-  it("passes on the headers that it names, to the path that it names", async () => {
+  it("forwards the named headers, to the named path", async () => {
     const { invoices } = await guide.load<{ invoices(baseUrl: string): RemoteService }>("export const invoices");
     const { baseUrl, targets, headers } = await listServer();
     const given: Record<string, string> = { authorization: "Bearer ann", cookie: "session=ann", "x-request-id": "7" };

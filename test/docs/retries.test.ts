@@ -27,7 +27,7 @@ const send = (method: string, path: string, key?: string, body: unknown = { item
   request(url, method, path, { token: "ann", body, headers: key === undefined ? {} : { "idempotency-key": key } });
 
 describe("docs/guides/retries.md", () => {
-  it("shows a request that is sent again", async () => {
+  it("shows a repeated request", async () => {
     const key = /'Idempotency-Key: ([^']+)'/.exec(guide.text)?.[1] as string;
     const first = await send("POST", "/api/orders", key);
     const second = await send("POST", "/api/orders", key);
@@ -35,14 +35,14 @@ describe("docs/guides/retries.md", () => {
     expect(second.json).toEqual(first.json);
   });
 
-  it("charges once what is paid again with the same key", async () => {
+  it("charges once for repeated payments with the same key", async () => {
     const { json } = await send("POST", "/api/orders");
     const path = `/api/orders/${json.id}/pay`;
     for (let i = 0; i < 2; i++) expect((await send("POST", path, "p1", { amount: 30 })).json.paid).toBe(30);
     expect([...charges.values()]).toEqual([30]);
   });
 
-  it("has the table of answers as they are", async () => {
+  it("has the real table of responses", async () => {
     const { json } = await send("POST", "/api/orders", "t1");
     const codes = [
       (await send("POST", "/api/orders", "t1", { item: "sail", pieces: 1 })).json.code,
@@ -65,13 +65,13 @@ describe("docs/guides/retries.md", () => {
     );
   });
 
-  it("sends an order from a page until it is answered, once", async () => {
+  it("repeats an order from a page until a response arrives, and stores it once", async () => {
     const { sendOrder } = await guide.load<{
       sendOrder(baseUrl: string, token: string, item: string): Promise<{ id: string }>;
     }>("browser.ts");
     const native = globalThis.fetch;
     let lost = 2;
-    // The first answers never arrive, as when a connection breaks after the server has done its work.
+    // The first responses never arrive, as when a connection breaks after the server has done its work.
     globalThis.fetch = async (...given) => {
       const response = await native(...given);
       if (lost-- <= 0) return response;
@@ -88,7 +88,7 @@ describe("docs/guides/retries.md", () => {
     }
   });
 
-  it("keeps an app from starting that names a route there is not", async () => {
+  it("keeps an app from starting that names an unknown route", async () => {
     const api = keelson({
       entities: [],
       driver: memoryDriver(),

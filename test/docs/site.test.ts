@@ -6,12 +6,12 @@ import { sidebar } from "../../docs/.vitepress/sidebar.ts";
 import { namesByEntryPoint, referencePages } from "../../scripts/api-reference/reference-pages.ts";
 import { repositoryRoot, sourceFiles } from "../support/source-files.ts";
 
-/** A folder of its own: whoever builds the site at the same time keeps theirs. */
+/** A separate folder, so that other builds of the site are not affected. */
 const site = join(repositoryRoot, ".cache/site-test");
 
 /**
- * Whether a process can have a network that ends at this machine. Elsewhere the output alone is looked at: it may refer to
- * nothing outside.
+ * Whether a process can have a network without a connection to other machines. If not, only the output is checked: it may
+ * not refer to other hosts.
  */
 const hasNamespaces = spawnSync("unshare", ["--net", "true"]).status === 0;
 
@@ -43,7 +43,7 @@ beforeAll(() => {
   rmSync(site, { recursive: true, force: true });
   generate();
   reference = snapshot();
-  // Dead links end the build.
+  // Dead links make the build fail.
   offline(node, tool("vitepress/bin/vitepress.js"), "build", "docs", "--outDir", site);
   pages = new Map(
     files(site)
@@ -59,7 +59,7 @@ const attributes = (html: string, pattern: RegExp): string[] =>
 const anchorsOf = (html: string): Set<string> => new Set(attributes(html, /\sid="([^"]*)"/g));
 
 describe("the site", () => {
-  it("has a page for every page of docs/, and a way to it from the side", () => {
+  it("has a page for every page of docs/, with a link in the sidebar", () => {
     const sources = sourceFiles("docs", (path) => path.endsWith(".md")).map(({ path }) =>
       path.slice("docs/".length, -3),
     );
@@ -79,7 +79,7 @@ describe("the site", () => {
     expect(pages.has("404.html")).toBe(true);
   });
 
-  it("has no link to a page or an anchor that is not there", () => {
+  it("has no link to a missing page or anchor", () => {
     const broken: string[] = [];
     const anchors = new Map([...pages].map(([path, html]) => [path, anchorsOf(html)]));
     for (const [path, html] of pages)
@@ -121,7 +121,7 @@ describe("the site", () => {
 });
 
 describe("the API reference", () => {
-  it("has each name of each entry point in one place, with a sentence about it", () => {
+  it("has each name of each entry point in one place, with a description", () => {
     const places = new Map<string, string[]>();
     for (const { id, names } of referencePages())
       for (const { name } of names) places.set(name, [...(places.get(name) ?? []), id]);
@@ -136,7 +136,7 @@ describe("the API reference", () => {
     expect(problems).toEqual([]);
   });
 
-  it("speaks of itself, and of no place in the sources", () => {
+  it("links only to itself, and not to the sources", () => {
     for (const [file, text] of Object.entries(reference)) {
       expect(text, file).not.toMatch(/github\.com\/keelson|Defined in|\bspec(ification)? \d/);
       expect(text, file).not.toContain("__namedParameters");
@@ -144,7 +144,7 @@ describe("the API reference", () => {
   });
 });
 
-/** What a page says about a name, from its heading to the next one. */
+/** The page's section for a name, from its heading to the next one. */
 function sectionOf(page: string, name: string): string | undefined {
   const escaped = name.replaceAll("$", "\\\\?\\$").replaceAll("_", "\\\\?_");
   return new RegExp(
@@ -153,7 +153,7 @@ function sectionOf(page: string, name: string): string | undefined {
   ).exec(page)?.[1];
 }
 
-/** Whether there is a sentence before the first label that is not that of an overload. */
+/** Whether there is a description before the first label that does not belong to an overload. */
 function describes(section: string): boolean {
   const lines = section.replace(/^```[\s\S]*?^```$/gm, "").split("\n");
   const end = lines.findIndex((line) => line.startsWith("#") || (line.startsWith("**") && !line.startsWith("**Call")));
@@ -164,7 +164,7 @@ function describes(section: string): boolean {
 }
 
 describe("the pages as Markdown", () => {
-  it("are beside their HTML, and are listed in llms.txt with what they are about", () => {
+  it("are next to their HTML, and are listed in llms.txt with a description", () => {
     const list = readFileSync(join(site, "llms.txt"), "utf8");
     expect(list).toMatch(/^# Keelson\n\n> .+\n\n## Start\n\n- \[Getting started\]\(\/getting-started\.md\): \S/);
     const links = [...list.matchAll(/\]\((\/[^)]*\.md)\)/g)].map(([, link = ""]) => link.slice(1));

@@ -19,7 +19,7 @@ async function read(api: Keelson, token?: string) {
 }
 
 describe("docs/guides/studio.md", () => {
-  it("has an app that shows each caller what the page says", async () => {
+  it("has an app that shows each caller the documented parts", async () => {
     const { api } = await guide.load<{ api: Keelson }>("shop.ts");
     onTestFinished(() => api.close());
     const orderOf = async (token: string) =>
@@ -34,13 +34,13 @@ describe("docs/guides/studio.md", () => {
     expect((await read(api)).json.entities).toEqual([]);
   });
 
-  it("has an app with a studio in production, for those that its rules name", async () => {
+  it("has an app with a studio in production, for the callers in its rules", async () => {
     const { api } = await guide.load<{ api: Keelson }>("production.ts");
     onTestFinished(() => api.close());
     expect((await read(api)).status).toBe(401);
   });
 
-  it("has an app that administrators see as another user, with an entry for each request", async () => {
+  it("has an app that administrators see as another user, with an entry per request", async () => {
     const { api } = await guide.load<{ api: Keelson }>("view-as.ts");
     onTestFinished(() => api.close());
     const get = async (path: string, authorization: string) => {
@@ -54,7 +54,7 @@ describe("docs/guides/studio.md", () => {
     ]);
   });
 
-  it("names every option, and words that there are", async () => {
+  it("names every option, and existing texts", async () => {
     const named = guide.text.match(/(?<=^\| `)\w+(?=` \|)/gm);
     expect(named).toEqual(membersOf("src/plugins/studio/index.ts", "StudioOptions"));
     const { german } = await guide.load<{ german: Plugin }>("german.ts");

@@ -14,7 +14,7 @@ const manifest = JSON.parse(read("package.json")) as {
 const page = read("docs/support.md");
 const row = (name: string): string => new RegExp(`^\\| ${name} \\| ([^|]*) \\|`, "m").exec(page)?.[1] ?? "";
 
-it("docs/support.md names the versions that the package asks for", () => {
+it("docs/support.md names the versions that the package requires", () => {
   const { engines, peerDependencies, devDependencies } = manifest;
   expect(engines.node).toBe(`>=${row("Node.js").split(" ")[0]}`);
   expect(devDependencies.typescript).toMatch(row("TypeScript").split(" ")[0] ?? "?");
@@ -32,7 +32,7 @@ it("docs/support.md names the licence of the package", () => {
   expect(read("LICENSE")).toContain("MIT");
 });
 
-it("docs/support.md has a worker that answers requests", async () => {
+it("docs/support.md has a worker that handles requests", async () => {
   const blocks = openPage("support");
   onTestFinished(() => blocks.remove());
   const { worker } = await blocks.load<{ worker: { fetch(request: Request): Promise<Response> } }>("worker.ts");

@@ -17,7 +17,7 @@ afterAll(async () => {
   await recorded.shutdown();
 });
 
-it("docs/guides/telemetry.md shows the spans of a list as they are", async () => {
+it("docs/guides/telemetry.md shows the real spans of a list", async () => {
   const { api } = await guide.load<{ api: ReturnType<typeof keelson> }>("shop.ts");
   await api.ready;
   recorded.reset();
@@ -35,7 +35,7 @@ it("docs/guides/telemetry.md names every kind of statement, and transactions", (
   expect([...named.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual([...kinds, "transaction"].sort());
 });
 
-it("docs/guides/telemetry.md has the table of options as they are", () => {
+it("docs/guides/telemetry.md has the real table of options", () => {
   const names: Record<keyof TelemetryOptions, true> = {
     phases: true,
     statements: true,

@@ -5,7 +5,7 @@ import { openPage } from "../support/page.ts";
 const page = openPage("guides/test-a-plugin");
 afterAll(() => page.remove());
 
-// The page's own tests, as they stand there.
+// The page's own tests, unchanged.
 await page.load("audit.test.ts");
 await page.load("app.test.ts");
 await page.load("middleware.test.ts");

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   guide.remove();
-  // Other files in this process have an engine of their own.
+  // Other files in this process have their own engine.
   await DBOS.shutdown({ deregister: true });
   await database.drop();
 });

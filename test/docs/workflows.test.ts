@@ -12,7 +12,7 @@ beforeAll(() => {
 afterAll(() => guide.remove());
 
 describe("docs/guides/workflows.md", () => {
-  it("takes an order over HTTP, and none when there is not enough", async () => {
+  it("accepts an order over HTTP, and refuses one without enough stock", async () => {
     const folder = dirname(guide.file("orders.ts"));
     const before = process.cwd();
     process.chdir(folder); // the default database is a file below
@@ -31,7 +31,7 @@ describe("docs/guides/workflows.md", () => {
     process.chdir(before);
   });
 
-  it("takes back in memory", async () => {
+  it("compensates in memory", async () => {
     const log = vi.spyOn(console, "log").mockImplementation(() => {});
     await guide.load("executeWorkflow(");
     expect(log.mock.calls).toEqual([["untie a knot"], [false, "compensated", "lift", ["tie"], "too heavy"]]);

@@ -17,7 +17,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-// All of it, and not only what driverContract() has.
+// Everything, not only the parts that driverContract() tests.
 testDriver("the page's", async (entities) => {
   const { jsonFile } = await page.load<{ jsonFile(file: string): Driver }>("json-file.ts");
   const driver = await connectDriver(jsonFile(join(folder, "contract.json")), entities);
@@ -25,7 +25,7 @@ testDriver("the page's", async (entities) => {
 });
 
 describe("docs/guides/write-a-driver.md", () => {
-  it("names everything that a port has, and all that a driver may be able to do", () => {
+  it("names every member of the port, and every capability", () => {
     const file = "src/gate/statement/driver-port.ts";
     expect(columnOf(page.text, "The port").sort()).toEqual(membersOf(file, "DriverPort").sort());
     expect(columnOf(page.text, "Capabilities").sort()).toEqual(membersOf(file, "DriverCapabilities").sort());
@@ -57,7 +57,7 @@ describe("docs/guides/write-a-driver.md", () => {
     expect(await brokenRules(join(folder, "cases.json"))).toEqual([]);
   });
 
-  it("serves an app whose records are there again after a restart", async () => {
+  it("serves an app whose records survive a restart", async () => {
     const { createApi } = await page.load<{ createApi(file: string): Keelson }>("app.ts");
     const file = join(folder, "notes.json");
     const first = await startApp(createApi(file));
@@ -68,7 +68,7 @@ describe("docs/guides/write-a-driver.md", () => {
     await second.close();
   });
 
-  it("stands around every statement, those of transactions too, and keeps what the driver can do", async () => {
+  it("wraps every statement, also in transactions, and keeps the capabilities", async () => {
     const { timed } = await page.load<{ timed(driver: Driver, report: (what: string) => void): Driver }>("timed.ts");
     const seen: string[] = [];
     const inner = memoryDriver();
@@ -93,7 +93,7 @@ describe("docs/guides/write-a-driver.md", () => {
     );
   });
 
-  it("is no driver as a copy", () => {
+  it("is not a valid driver as a copy", () => {
     const driver = { ...memoryDriver(), ping: async () => {} } as Driver;
     expect(() => keelson({ entities: [], driver })).toThrow("make one with defineDriver(port)");
   });

@@ -24,7 +24,7 @@ afterAll(async () => {
   page.remove();
 });
 
-/** First words of the rows of the table with this head. */
+/** First words of the rows of the table with this header. */
 function rowsOf(head: string): string[] {
   const table = page.text.slice(page.text.indexOf(head)).split("\n\n", 1)[0] as string;
   const cells = table
@@ -35,18 +35,18 @@ function rowsOf(head: string): string[] {
 }
 
 describe("docs/guides/write-a-plugin.md", () => {
-  it("names all parts of a plugin, and all that it is given", () => {
+  it("names all parts of a plugin, and all of its context", () => {
     expect(rowsOf("| part |").sort()).toEqual(pluginOptions().sort());
     expect(rowsOf("| of the context |").sort()).toEqual(pluginContext().sort());
   });
 
-  it("says for every hook what it is good for", () => {
+  it("describes the use of every hook", () => {
     const table = page.text.slice(page.text.indexOf("| to do |")).split("\n\n", 1)[0] as string;
     const named = [...table.matchAll(/`([a-z]+:[a-z]+)`/g)].map(([, name]) => name as string);
     expect(named.sort()).toEqual(hookNames().sort());
   });
 
-  it("names services that there are", () => {
+  it("names existing services", () => {
     for (const service of rowsOf("| service |"))
       expect([service, app.api.hasService(service)]).toEqual([service, true]);
   });
@@ -61,14 +61,14 @@ describe("docs/guides/write-a-plugin.md", () => {
     expect(featuresOf(entity("x", { a: string.omit() }).build())).toMatchObject([{ name: "omit" }]);
   });
 
-  it("begins with a plugin that answers", async () => {
+  it("begins with a plugin that responds to requests", async () => {
     const { hello } = await page.load<{ hello(options: object): Plugin }>("hello.ts");
     const { as, close: end } = createTestApp({ entities: [], plugins: [hello({ greeting: "Ahoy" })] });
     expect((await as(null).request("GET", "/hello/Ann")).body).toEqual({ text: "Ahoy, Ann" });
     await end();
   });
 
-  it("has a first version with the gaps that it admits", async () => {
+  it("has a first version with the documented gaps", async () => {
     const { slugHook } = await page.load<{ slugHook: Plugin }>("slug-hook.ts");
     const post = entity("post", { title: string, slug: string.optional().unique() });
     const { api, close: end } = createTestApp({ entities: [post], plugins: [slugHook], logger: noopLogger });
@@ -78,7 +78,7 @@ describe("docs/guides/write-a-plugin.md", () => {
     await end();
   });
 
-  it("makes slugs that are unique, of requests and of imports, and finds records by them", async () => {
+  it("creates unique slugs, for requests and imports, and finds records by them", async () => {
     const create = (title: string) =>
       request(url, "POST", "/api/posts", { body: { title, slug: "mine" }, headers: ann });
     const { status, json } = await create("Crème brûlée");
@@ -94,7 +94,7 @@ describe("docs/guides/write-a-plugin.md", () => {
     expect(app.api.resolve<{ preview(text: string): string }>("slugs").preview("A B")).toBe("a-b");
   });
 
-  it("reports options and fields that cannot work", async () => {
+  it("reports invalid options and fields", async () => {
     const { slug, slugs } = await page.load<{ slug(): typeof string; slugs(options: object): Plugin }>("slugs.ts");
     const start = (fields: Parameters<typeof entity>[1], options: object) =>
       keelson({ entities: [entity("post", fields)], driver: memoryDriver(), plugins: [slugs(options)] });

@@ -45,7 +45,7 @@ async function call(method: string, path: string, body?: string, headers: object
 const ann = { "x-session": "s1" };
 
 describe("the adapter for http2 in docs/guides/write-an-adapter.md", () => {
-  it("answers with status, headers and body, as the caller that its getUser finds", async () => {
+  it("responds with status, headers and body, as its getUser's caller", async () => {
     const refused = await call("POST", "/api/notes", '{"text":"x"}');
     expect([refused.status, JSON.parse(refused.body).code]).toEqual([401, "UNAUTHENTICATED"]);
     const created = await call("POST", "/api/notes", '{"text":"Hello"}', ann);
@@ -56,13 +56,13 @@ describe("the adapter for http2 in docs/guides/write-an-adapter.md", () => {
     expect(JSON.parse((await call("GET", "/api/notes?text_like=hel")).body)).toMatchObject([{ id }]);
   });
 
-  it("hands over the path as it was on the wire", async () => {
+  it("passes on the path as received", async () => {
     const paths = ["/api/x/../notes", "/api//notes", "/api/notes/%zz", "/api/notes/a%20b"];
     const statuses = await Promise.all(paths.map(async (path) => (await call("GET", path)).status));
     expect(statuses).toEqual([400, 400, 400, 404]);
   });
 
-  it("sends the answer to a body that is too large while it is still coming, and goes on", async () => {
+  it("responds to a body that is too large while it still arrives, and continues", async () => {
     const large = await call("POST", "/api/notes", JSON.stringify({ text: "x".repeat(3_000_000) }), ann);
     expect(large.status).toBe(413);
     expect((await call("GET", "/api/notes")).status).toBe(200);
@@ -73,7 +73,7 @@ describe("the adapter for http2 in docs/guides/write-an-adapter.md", () => {
     expect([status, JSON.parse(body).text]).toEqual([200, "Hello"]);
   });
 
-  it("resets the stream of an answer that fails", async () => {
+  it("resets the stream of a response that fails", async () => {
     const stream = session.request({ ":path": "/ticks?fail" });
     let text = "";
     stream.setEncoding("utf8").on("data", (chunk: string) => {
@@ -85,7 +85,7 @@ describe("the adapter for http2 in docs/guides/write-an-adapter.md", () => {
     expect([stream.rstCode, app.left.pop()]).toEqual([constants.NGHTTP2_INTERNAL_ERROR, "failed"]);
   });
 
-  it("ends what is no longer read", async () => {
+  it("cancels responses that are no longer read", async () => {
     const stream = session.request({ ":path": "/ticks" });
     await once(stream, "data");
     stream.close(constants.NGHTTP2_CANCEL);
@@ -105,7 +105,7 @@ describe("docs/guides/write-an-adapter.md", () => {
     await api.close();
   });
 
-  it("gives a host on node:http its middleware, which leaves alone what is not the API's", async () => {
+  it("gives a host on node:http its middleware, which ignores other paths", async () => {
     const { keelsonMiddleware } = await page.load<{
       keelsonMiddleware(api: Keelson): (context: object, next: () => Promise<void>) => Promise<void>;
     }>("node-hosts.ts");

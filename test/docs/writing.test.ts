@@ -23,14 +23,14 @@ async function send(method: string, path: string, body?: string) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** The requests of the page, in their order. */
+/** The requests of the page, in order. */
 function requests(): [method: string, path: string, body: string][] {
   const found = [...guide.text.matchAll(/^```http\n(\w+) (\S+)\n```\n\n```json\n([\s\S]*?)^```/gm)];
   return found.map(([, method = "", path = "", body = ""]) => [method, path, body]);
 }
 
 describe("docs/guides/writing.md", () => {
-  it("has requests that do what the page says", async () => {
+  it("has requests with the documented results", async () => {
     const [create, change, upsert, batch, ...others] = requests();
     expect(others).toEqual([]);
     const made = await send(...(create as [string, string, string]));
@@ -70,7 +70,7 @@ describe("docs/guides/writing.md", () => {
     ]);
   });
 
-  it("does the same in code", async () => {
+  it("shows the same writes in code", async () => {
     const { checkout } = await guide.load<{ checkout(): Promise<string[]> }>("checkout.ts");
     expect(await checkout()).toEqual(["2 bolt", "2 nut", "1 screw"]);
   });

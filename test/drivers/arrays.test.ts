@@ -36,7 +36,7 @@ const fields = {
   states: enums("open", "in progress").native().array().default([]),
 };
 const secret = bigint.array().optional().encrypted();
-/** A client has no NULL for arrays of PostgreSQL. */
+/** A Prisma client cannot store NULL in array columns of PostgreSQL. */
 const plain = entity("plain", { ...fields, secret })
   .rules(rules)
   .actions({ export: exportAction, import: importAction });
@@ -100,7 +100,7 @@ describe.each(everyWay([plain], 1))("arrays on %s", (_name, open) => {
     await database?.drop();
   });
 
-  it("come back as they were sent, and change", async () => {
+  it("are returned as sent, and can be changed", async () => {
     const [first] = (await ask("GET", "plains?nr=0")).body as [{ id: string }];
     expect(first).toMatchObject({ ...EVERY, secret: ["9007199254740993"] });
     expect((await ask("PATCH", `plains/${first.id}`, { counts: [5] })).body).toMatchObject({ ...EVERY, counts: [5] });
@@ -139,7 +139,7 @@ describe.each(everyWay([plain], 1))("arrays on %s", (_name, open) => {
     expect(await numbers(`plains?${query.replaceAll('"', "%22")}`)).toEqual(expected);
   });
 
-  it("are found by code, and no later change of a value matters", async () => {
+  it("are found by code, and later changes of the argument have no effect", async () => {
     const client = app.api.asSystem().plain as unknown as {
       create(data: object): Promise<{ id: string; tags: string[]; bigs: bigint[] }>;
       count(where: object): Promise<number>;
@@ -165,7 +165,7 @@ describe.each(everyWay([plain], 1))("arrays on %s", (_name, open) => {
     ["days", ["2023-02-29"]],
     ["words", ["c"]],
     ["keys", ["a=b"]],
-  ])("refuse what their items refuse, and store nothing: %s %j", async (name, value) => {
+  ])("refuse invalid items, and store nothing: %s %j", async (name, value) => {
     const { status, body } = await ask("POST", "plains", { nr: 9, tags: [], [name]: value });
     expect(status).toBe(400);
     expect(Object.keys((body as { errors: object }).errors)[0]).toMatch(new RegExp(`^${name}`));
@@ -173,13 +173,13 @@ describe.each(everyWay([plain], 1))("arrays on %s", (_name, open) => {
   });
 
   it.each(["tags=red", "_sort=tags", "tags_like=r", "counts_has=x", "secret_has=1", "tags_isEmpty=no"])(
-    "cannot be asked otherwise: %s",
+    "refuse other conditions: %s",
     async (query) => {
       expect((await ask("GET", `plains?${query}`)).status).toBe(400);
     },
   );
 
-  it("leave in CSV and come back in an import", async () => {
+  it("are exported to CSV and imported again", async () => {
     const csv = (await ask("GET", "plains/export?format=csv&_sort=nr")).body as string;
     await app.api.driver.deleteMany("plain", { id: { null: false } });
     const headers = { "content-type": "text/csv" };
@@ -222,11 +222,11 @@ describe.each(NULLABLE)("optional arrays on %s", (_name, open) => {
     ["times_has=09:30:00&nr=1", [1]],
     ['_where={"not":{"tags":{"has":"red"}}}', [0, 1]],
     ['_where={"not":{"tags":{"isEmpty":true}}}', [0, 2]],
-  ])("tell NULL from empty: %s", async (query, expected) => {
+  ])("distinguish NULL from empty: %s", async (query, expected) => {
     expect(await numbers(`nullables?${query.replaceAll('"', "%22")}`)).toEqual(expected);
   });
 
-  it("cannot be asked by who may not read them", async () => {
+  it("cannot be queried by callers who may not read them", async () => {
     expect((await ask("GET", "nullables?hidden_has=x")).status).toBe(400);
     expect(await app.api.asSystem().nullable?.count({ hidden: { has: "x" } })).toBe(3);
   });

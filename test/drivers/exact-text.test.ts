@@ -3,7 +3,7 @@ import { countAction, defineRule, entity, int, string } from "../../src/index.ts
 import { createTestApp } from "../../src/testing/index.ts";
 import { SQL_DATABASES } from "../support/sql-databases.ts";
 
-// Tables that were there before may have columns for which "ann" and "ANN" are the same. Rules compare ids, which are not.
+// Columns of existing tables may treat "ann" and "ANN" as equal. Rules compare ids exactly.
 
 const mine = defineRule("etMine", ({ user }) => ({ author: String(user?.id) }));
 const note = entity("note", { author: string.unique(), text: string })
@@ -13,7 +13,7 @@ const note = entity("note", { author: string.unique(), text: string })
   .rules({ read: ["admin", mine], update: [mine], delete: [mine] })
   .actions({ count: countAction() });
 
-/** Tables whose authors are the same in any case, by database. */
+/** Tables whose authors are equal in any case, by database. */
 const TABLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   SQLite: [
     [`create table note (id integer primary key not null, author text collate nocase not null, text text not null)`],

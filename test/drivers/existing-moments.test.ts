@@ -17,10 +17,10 @@ const TABLES: Readonly<Record<string, string>> = {
   PostgreSQL: "create table reading (id integer primary key, at timestamptz not null, clock time(6) not null)",
   MariaDB: "alter table reading modify at datetime(6) not null, modify clock time(6) not null",
 };
-/** Three of them are the same millisecond, which is all that is read of them. */
+/** Three of them are in the same millisecond, the precision that is read. */
 const FRACTIONS = [".123900", ".123001", ".124000", ".123456", ".122999", ""];
 
-describe.each(DATABASES)("datetimes with more digits than are read, on %s", (name, open) => {
+describe.each(DATABASES)("datetimes with more digits than Keelson reads, on %s", (name, open) => {
   let database: TestDatabase;
   let app: ReturnType<typeof createTestApp<[typeof reading]>>;
 
@@ -49,7 +49,7 @@ describe.each(DATABASES)("datetimes with more digits than are read, on %s", (nam
   it.each([
     ["at", "2024-05-31T10:00:00.123Z"],
     ["clock", "10:00:00.123"],
-  ])("are compared as they are read: %s", async (field, value) => {
+  ])("are compared with the precision that is read: %s", async (field, value) => {
     const found = async (operator: string) => (await list(`${field}${operator}=${value}&_sort=id`)).ids;
     expect(await found("")).toEqual([0, 1, 3]);
     expect(await found("_in")).toEqual([0, 1, 3]);
@@ -68,13 +68,13 @@ describe.each(DATABASES)("datetimes with more digits than are read, on %s", (nam
       if (page.next === null) break;
       after = `&_after=${page.next}`;
     }
-    // 0, 1 and 3 are read as one moment, and have an order of their own by the digits that are not.
+    // 0, 1 and 3 are read as the same datetime, and sort by their unread digits.
     expect(new Set(ids).size).toBe(6);
     const order = ids.map((id) => ([0, 1, 3].includes(id) ? "same" : id));
     expect(sort.startsWith("-") ? order : order.reverse()).toEqual([2, "same", "same", "same", 4, 5]);
   });
 
-  it("are one group where they are read as one", async () => {
+  it("are one group if they are read as the same", async () => {
     const { status, body } = await app
       .as({ id: "ann" })
       .request("GET", "/api/readings/aggregate?group=at&count=true&_sort=at");

@@ -24,7 +24,7 @@ import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";
 
 const everyone = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] };
 
-/** The entities of tables that others have made, under names of their own. */
+/** The entities of existing tables, under other names. */
 function entitiesIn(schema: string | undefined) {
   const inSchema = { schema };
   const customer = entity("customer", {
@@ -107,7 +107,7 @@ describe.each(SQL_DATABASES)("tables with names of their own, on %s", (name, ope
   const entities = entitiesIn(name === "PostgreSQL" ? "sales" : undefined);
   const full = (table: string): string => (name === "PostgreSQL" ? `sales.${table}` : table);
 
-  /** What describes all tables but Keelson's own. */
+  /** Describes all tables except Keelson's own. */
   async function describeTables(): Promise<string> {
     if (name === "PostgreSQL") return describePostgres(database, ["note"]);
     return JSON.stringify(
@@ -173,7 +173,7 @@ describe.each(SQL_DATABASES)("tables with names of their own, on %s", (name, ope
     expect(Number(rows[0]?.n)).toBe(2);
   });
 
-  it("are views and tables of others that are only read", async () => {
+  it("can be read-only views and tables of other programs", async () => {
     await ask("POST", "orders", { number: "c-3", total: "500", customerId: 1 });
     expect((await ask("GET", "big-orders?total_gt=200")).body).toEqual([
       { id: expect.any(Number), number: "c-3", total: "500.00" },
@@ -198,7 +198,7 @@ describe.each(SQL_DATABASES)("tables with names of their own, on %s", (name, ope
     expect(await (await app.api.fetch(request)).json()).toEqual({ created: 1, updated: 0, failed: [] });
   });
 
-  it("hold their rules where the database fills in or computes what these look at", async () => {
+  it("apply rules to values that the database fills in or computes", async () => {
     const schema = name === "PostgreSQL" ? { schema: "sales" } : {};
     const held = entity("held", {
       number: string.column("order number"),
@@ -235,7 +235,7 @@ describe.each(SQL_DATABASES)("tables with names of their own, on %s", (name, ope
     }
   });
 
-  it("are cascaded, and tables beside them are made", async () => {
+  it("are cascaded, and missing tables next to them are created", async () => {
     expect((await ask("POST", "notes", { text: "hi", customerId: 2 })).status).toBe(201);
     await ask("DELETE", "notes/x");
     await app.api.driver.deleteMany("note", { id: { null: false } });
@@ -256,7 +256,7 @@ describe.each(SQL_DATABASES)("tables with names of their own, on %s", (name, ope
     await again.close().catch(() => undefined);
   });
 
-  it("that others have changed keep the app from starting, and say which column, both types and what to do", async () => {
+  it("that others have changed stop the start, with column, types and solution", async () => {
     await database.rows(
       name === "PostgreSQL"
         ? "create table sales.moved (id integer primary key, at timestamp)"

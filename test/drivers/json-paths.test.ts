@@ -22,7 +22,7 @@ const doc = entity("doc", {
   sealed: json.encrypted().optional(),
 }).rules(rules);
 
-/** Names that mean something to some database, or to JavaScript. */
+/** Names that are special in some database, or in JavaScript. */
 const KEYS = [
   ...["a", "A", "", "0", "a.b", "a b", 'a"b', "a\\b", "a'b", "$", "*", "**", "[0]", "$.a", "ü", "😀", "%", "_", "!"],
   ...["null", "path", "constructor", "toString", "length", "'); drop table doc; --", "a\nb", "\u0001", "?", "$1", "@"],
@@ -62,7 +62,7 @@ const documents = fc.letrec<{ node: Json }>((tie) => ({
 })).node;
 const paths = fc.array(fc.oneof(keys, fc.nat(2)), { minLength: 1, maxLength: 3 });
 
-/** What the guide says, once more. */
+/** The expected results according to the guide. */
 function at(value: Json | undefined, path: readonly (string | number)[]): Json | undefined {
   let found: Json | undefined = value;
   for (const step of path) {
@@ -116,7 +116,7 @@ describe.each(everyWay([doc], 1))("conditions on JSON on %s", (name, open) => {
       await app.api.asSystem().doc.create({ nr, anything: anything ?? null });
   };
 
-  it("find the same records on each database, whatever the names and values", async () => {
+  it("find the same records on each database, for any names and values", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.option(fc.dictionary(keys, documents, { minKeys: 1, maxKeys: 6 }), { nil: undefined }), {
@@ -131,7 +131,7 @@ describe.each(everyWay([doc], 1))("conditions on JSON on %s", (name, open) => {
             if ((test === "gt" || test === "lte") && typeof value !== "string" && typeof value !== "number") continue;
             const operand = test === "null" ? value === true : value;
             const expected = given.flatMap((one, nr) => (TESTS[test]?.(at(one, path), operand) ? [nr] : []));
-            // Databases fold other letters than A to Z each in their way.
+            // Databases fold letters other than A to Z differently.
             if (test === "like" && !/^[\x20-\x7e]*$/.test(value as string)) continue;
             expect(
               await inTree({ anything: { path, [test]: operand } }),
@@ -144,13 +144,13 @@ describe.each(everyWay([doc], 1))("conditions on JSON on %s", (name, open) => {
     );
   });
 
-  it("say so where a database cannot find a name", async () => {
+  it("are refused if a database cannot find a name", async () => {
     await store([{ "-a": 1 }]);
     const query = encodeURIComponent('{"anything":{"path":["-a"],"eq":1}}');
     expect((await ask("GET", `docs?_where=${query}`)).status).toBe(name.startsWith("MariaDB") ? 400 : 200);
   });
 
-  it("take every hostile name as a name", async () => {
+  it("treat every hostile name as a name", async () => {
     await store(KEYS.map((key) => ({ [key]: { [key]: [key] } })));
     for (const [nr, key] of KEYS.entries())
       expect(await inTree({ anything: { path: [key, key, 0], eq: key } }), key).toEqual([nr]);
@@ -206,7 +206,7 @@ describe.each(everyWay([doc], 1))("conditions on JSON on %s", (name, open) => {
 });
 
 describe("conditions on typed JSON", () => {
-  it("take the paths and the values of the type", () => {
+  it("accept the paths and the values of the type", () => {
     const client = createTestApp({ entities: [entity("doc", { settings, anything: json.optional() })] }).api.asSystem()
       .doc;
     const typed = () => [

@@ -23,7 +23,7 @@ import { everyDatabase } from "../support/every-database.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
 import { amount } from "../support/suite.ts";
 
-/** A field of each kind, a value of it as JSON has it, and its type there. */
+/** A field of each kind, a JSON value of it, and its type there. */
 const KINDS = {
   word: [string, "Grüße", "string"],
   whole: [int, -7, "integer"],
@@ -76,7 +76,7 @@ describe.each(everyDatabase([sample, amounts], 0))("every kind in every place on
   const ask = async (method: string, path: string, body?: unknown) => app.as(null).request(method, path, body);
 
   it.each(["UTC", "Pacific/Kiritimati", "America/St_Johns", "Asia/Kolkata"])(
-    "comes back as it was sent, in clear and encrypted, in the time zone %s",
+    "is returned as sent, in clear and encrypted, in the time zone %s",
     async (zone) => {
       const own = process.env.TZ;
       process.env.TZ = zone;
@@ -92,7 +92,7 @@ describe.each(everyDatabase([sample, amounts], 0))("every kind in every place on
     },
   );
 
-  it("goes through the typed client", async () => {
+  it("works in the typed client", async () => {
     const fetch = ((url: string, init?: RequestInit) =>
       app.api.fetch(new Request(url, init))) as typeof globalThis.fetch;
     const client = createClient({

@@ -34,7 +34,7 @@ const sample = entity("sample", {
 
 const DATABASES = everyDatabase([sample], 1);
 
-/** An exact decimal number as text, with up to so many digits. */
+/** An exact decimal number as text, with at most this many digits. */
 const decimals = (whole: number, scale: number): fc.Arbitrary<string> =>
   fc.tuple(fc.boolean(), fc.bigInt({ min: 0n, max: 10n ** BigInt(whole + scale) - 1n })).map(([isNegative, digits]) => {
     const text = digits.toString().padStart(scale + 1, "0");
@@ -51,7 +51,7 @@ const times = fc
       `${[hour, minute, second].map((part) => String(part).padStart(2, "0")).join(":")}${rest}`,
   );
 
-/** A record as it is on the wire. */
+/** A record in its JSON form. */
 const records = fc.record({
   price: decimals(10, 2),
   rate: decimals(20, 10),
@@ -128,7 +128,7 @@ describe.each(DATABASES)("exact kinds on %s", (_name, open) => {
     );
   });
 
-  /** The values of a field in its order, page by page. */
+  /** The values of a field in its sort order, page by page. */
   async function pages(name: string): Promise<string[]> {
     const values: string[] = [];
     for (let after = ""; ; ) {
@@ -140,7 +140,7 @@ describe.each(DATABASES)("exact kinds on %s", (_name, open) => {
     }
   }
 
-  it("leave in CSV and come back in an import", async () => {
+  it("are exported to CSV and imported again", async () => {
     const given = fc.sample(records, { numRuns: 20, seed: 7 });
     await app.api.driver.deleteMany("sample", { id: { null: false } });
     for (const record of given) await ask("POST", "samples", record);
@@ -183,7 +183,7 @@ describe.each(DATABASES)("exact kinds on %s", (_name, open) => {
   });
 
   it.each(["Pacific/Kiritimati", "America/Los_Angeles", "Asia/Kolkata"])(
-    "do not move in the time zone %s",
+    "do not shift in the time zone %s",
     async (zone) => {
       const own = process.env.TZ;
       process.env.TZ = zone;
@@ -201,7 +201,7 @@ describe.each(DATABASES)("exact kinds on %s", (_name, open) => {
     },
   );
 
-  it("are bigints and bytes in code, and take other forms of their values", async () => {
+  it("are bigints and bytes in code, which accepts other forms too", async () => {
     const client = app.api.asSystem().sample;
     const stored = await client.create({
       count: 2n ** 60n,

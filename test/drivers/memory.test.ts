@@ -57,7 +57,7 @@ describe("the memory driver", () => {
     for (const attempt of attempts()) await expect.soft(attempt).rejects.toBeInstanceOf(ConfigurationError);
   });
 
-  it("says what it can do", async () => {
+  it("declares its capabilities", async () => {
     const driver = await connected(memoryDriver());
     expect(driver.name).toBe("memory");
     expect(driver.capabilities).toEqual({
@@ -83,7 +83,7 @@ describe("the memory driver", () => {
     await expect(driver.create("tag", { id: "t3", name: "green" })).rejects.toMatchObject({ fields: ["name"] });
   });
 
-  it("takes what it is given at the moment of the call", async () => {
+  it("uses its arguments as they are at the time of the call", async () => {
     const driver = await connected(memoryDriver());
     const row = { id: "t1", name: "red" };
     const where: Record<string, string> = { id: "t1" };
@@ -131,8 +131,8 @@ describe("the memory driver", () => {
     expect(await late).toMatchObject({ name: "after" });
   });
 
-  describe("given a seed", () => {
-    it("stores it when it is connected, in whatever order its rows refer to each other", async () => {
+  describe("a memory driver with a seed", () => {
+    it("stores it when it is connected, in any order of references", async () => {
       const driver = await connected(
         memoryDriver({
           comment: [{ text: "first", postId: "post-0001" }],
@@ -164,7 +164,7 @@ describe("the memory driver", () => {
       expect(await driver.links("tag", "posts", ["t1"])).toEqual([{ source: "t1", target: "post-0001" }]);
     });
 
-    it("fills in what the framework would have set", async () => {
+    it("fills in the values that Keelson would have set", async () => {
       const ticket = entity("ticket", {
         code: string.default(() => "made"),
         tags: json.default(["literal"]),
@@ -177,7 +177,7 @@ describe("the memory driver", () => {
       ]);
     });
 
-    it("lets an error of a default through", async () => {
+    it("rethrows an error of a default", async () => {
       const failure = new RangeError("no code left");
       const failing = (): never => {
         throw failure;
@@ -186,7 +186,7 @@ describe("the memory driver", () => {
       await expect(connected(memoryDriver({ ticket: [{}] }), [ticket])).rejects.toBe(failure);
     });
 
-    it("is not changed by it, nor by what happens to its rows afterwards", async () => {
+    it("does not change it, and is not affected by later changes of it", async () => {
       const seed = { sample: [{ ...SAMPLE, json: { list: [1] } }] };
       const driver = await connected(memoryDriver(seed));
       seed.sample[0]?.json.list.push(2);
@@ -214,7 +214,7 @@ describe("the memory driver", () => {
         { user: [{ id: "u1", name: "a", email: "a@example.com", friendsIds: ["u2"] }] },
         /\(friendsIds\)/,
       ],
-    ])("refuses one with %s", async (_, seed, message) => {
+    ])("refuses a seed with %s", async (_, seed, message) => {
       const failure = await connected(memoryDriver(seed)).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(ConfigurationError);
       expect((failure as Error).message).toMatch(message);

@@ -77,7 +77,7 @@ describe.each(DATABASES)("native enums on %s", (_name, open) => {
     expect((await numbers(`${query.replace(" ", "%20")}&_sort=nr`)).numbers).toEqual(expected);
   });
 
-  it("have a least and a greatest word, and group", async () => {
+  it("have a least and a greatest value, and group", async () => {
     const query = "group=size&min=state&max=before&count=true";
     expect((await ask("GET", `tasks/aggregate?${query}`)).body).toEqual([
       { size: "large", count: 6, min: { state: "open" }, max: { before: "Blocked" } },
@@ -86,7 +86,7 @@ describe.each(DATABASES)("native enums on %s", (_name, open) => {
     expect(groups.map(({ state }) => state)).toEqual(WORDS);
   });
 
-  it("refuse other words, and store nothing", async () => {
+  it("refuse other values, and store nothing", async () => {
     const { status, body } = await ask("POST", "tasks", { nr: 9, state: "Open", before: "x" });
     expect(status).toBe(400);
     expect(Object.keys((body as { errors: object }).errors)).toEqual(["state", "before"]);
@@ -95,7 +95,7 @@ describe.each(DATABASES)("native enums on %s", (_name, open) => {
     expect(await app.api.driver.count("task", {})).toBe(6);
   });
 
-  it("leave in CSV and come back in an import", async () => {
+  it("are exported to CSV and imported again", async () => {
     const csv = (await ask("GET", "tasks/export?format=csv&_sort=nr&select=nr,state,before")).body as string;
     const before = await numbers("_sort=state,nr");
     await app.api.driver.deleteMany("task", { id: { null: false } });
@@ -116,7 +116,7 @@ describe("enums().native()", () => {
     expect(() => enums(...(words as [string])).native()).toThrow(/cannot be a word of a native enum/);
   });
 
-  it("refuses the same word twice, and one name for different words", () => {
+  it("refuses a duplicate value, and one name for different values", () => {
     expect(() => enums("a", "a").native()).toThrow(/declared twice/);
     const one = entity("one", { state: enums("a", "b").native("state") });
     const other = entity("other", { state: enums("a", "c").native("state") });

@@ -10,7 +10,7 @@ const sample = entity("sample", { nr: int, value: decimal(), other: decimal().mi
   .timestamps(false)
   .rules({ create: ["everyone"], read: ["everyone"] });
 
-/** Up to forty digits before the point and as many behind it, without zeros at the end. */
+/** Up to forty digits before and after the point, without trailing zeros. */
 const numbers = fc
   .tuple(
     fc.boolean(),

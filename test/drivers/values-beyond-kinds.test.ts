@@ -34,7 +34,7 @@ const sample = entity("sample", {
   .rules(rules)
   .actions({ export: exportAction });
 
-/** Rows of a table that PostgreSQL takes and no input of the API could make. */
+/** Rows that PostgreSQL accepts and that the API's input could not create. */
 const ROWS = [
   `('a', 1, 1, 1, '2024-01-01', '2024-01-01', '2024-01-01', '10:00')`,
   `('b', 'NaN', 'NaN', 'NaN', 'infinity', 'infinity', 'infinity', '24:00')`,
@@ -53,7 +53,7 @@ interface Shown {
 }
 
 describe.each(SQL_DATABASES.filter(([name]) => name === "PostgreSQL"))(
-  "values of existing tables that no input has, on %s",
+  "values of existing tables outside the API's input range, on %s",
   (_, open) => {
     let database: SqlDatabase;
     let app: ReturnType<typeof createTestApp<[typeof sample]>>;
@@ -83,7 +83,7 @@ describe.each(SQL_DATABASES.filter(([name]) => name === "PostgreSQL"))(
       return list.map(({ word }) => word).join("");
     };
 
-    it("are shown: numbers by their names, dates and datetimes as the first or the last one", async () => {
+    it("are shown: numbers by their names, dates and datetimes as the first or last", async () => {
       const { list } = await ask("?_sort=id");
       expect(list[1]).toEqual({
         ...{ id: 2, word: "b", open: "NaN", exact: "NaN", half: null },
@@ -135,7 +135,7 @@ describe.each(SQL_DATABASES.filter(([name]) => name === "PostgreSQL"))(
       ["open_gt=1", "bcfgh"],
       ["half_lt=1", "e"],
       ["clock_gt=23:59:59.999", "bgh"],
-    ])("are found by what is shown of them: %s", async (query, expected) => {
+    ])("are found by their shown value: %s", async (query, expected) => {
       expect(await words(`${query}&_sort=word`)).toBe(expected);
     });
 
@@ -161,7 +161,7 @@ describe.each(SQL_DATABASES.filter(([name]) => name === "PostgreSQL"))(
       for (const format of ["csv", "json"]) expect((await ask(`/export?format=${format}&_sort=-at`)).status).toBe(200);
     });
 
-    it("are no input", async () => {
+    it("are refused as input", async () => {
       for (const data of [{ open: "NaN" }, { exact: "Infinity" }, { at: "infinity" }, { clock: "24:00" }])
         expect((await app.as(null).request("PATCH", "/api/samples/1", data)).status).toBe(400);
       expect((await ask("?open=NaN")).status).toBe(400);
@@ -196,7 +196,7 @@ const ODD: Readonly<
       "('d', '0000-00-00 00:00:00', '0000-00-00', '10:00:00.5', -9e999, 3, 'x')",
       "('e', null, null, null, null, null, null)",
     ],
-    // Texts come after numbers there; texts that are no datetimes are read as null.
+    // Texts sort after numbers there; texts that are not datetimes are read as null.
     orders: { at: "bceda", day: "ebdac", clock: "ebadc", half: "edacb", whole: "eadbc", price: "eacbd" },
   },
   MariaDB: {
@@ -265,18 +265,18 @@ describe.each(SQL_DATABASES.filter(([name]) => name === "PostgreSQL"))(
       await database?.drop();
     });
 
-    it("go on after words that only the database knows, which come before all others", async () => {
+    it("continue after values that only the database knows, which come first", async () => {
       expect(await pageByPage(app, "readings?_sort=state,word")).toBe("bcad");
       expect(await pageByPage(app, "readings?_sort=-state,-word")).toBe("dacb");
     });
 
-    it("say nothing of a record that the caller may not read, whatever they are made of", async () => {
+    it("reveal nothing of a record that the caller may not read, however they are made", async () => {
       const pageAfter = async (values: unknown[]) => {
         const cursor = Buffer.from(JSON.stringify(["at,id", ...values])).toString("base64url");
         const { status, body } = await app.as(null).request("GET", `/api/readings?_sort=at&_after=${cursor}`);
         return { status, words: (body as { word: string }[]).map?.(({ word }) => word).join("") };
       };
-      // The hidden record lies between a and b, in the same millisecond; a cursor that names it is one of no record.
+      // The hidden record sorts between a and b, in the same millisecond; a cursor to it matches no visible record.
       expect(await pageAfter(["2024-01-01T10:00:00.000Z", "2"])).toEqual(
         await pageAfter(["2024-01-01T10:00:00.000Z", "99"]),
       );
@@ -287,7 +287,7 @@ describe.each(SQL_DATABASES.filter(([name]) => name === "PostgreSQL"))(
   },
 );
 
-/** The words of all pages of one record each. */
+/** The values of all pages of one record each. */
 async function pageByPage(
   app: { as(user: null): { request(method: string, path: string): Promise<unknown> } },
   path: string,

@@ -20,7 +20,7 @@ import { changeable } from "../support/frozen.ts";
 
 const user = entity("user", { name: string });
 
-/** The problems of a definition, none when it is right. */
+/** The problems of a definition; empty when it is valid. */
 function problemsOf(build: () => { build(): unknown }): readonly string[] {
   try {
     build().build();
@@ -57,7 +57,7 @@ describe("an entity", () => {
     .index(["views", "authorId"])
     .unique(["editedBy", "title"]);
 
-  it("is built from all that was said", () => {
+  it("contains everything that its builder was given", () => {
     const definition = full.build();
     expect(definition).toMatchObject({
       name: "post",
@@ -80,7 +80,7 @@ describe("an entity", () => {
     ]);
   });
 
-  it("says nothing of its own accord", () => {
+  it("has empty settings by default", () => {
     const plain = entity("tag", { name: string }).build();
     expect(plain.rules).toBeUndefined();
     expect(plain.ownedBy).toBeUndefined();
@@ -97,7 +97,7 @@ describe("an entity", () => {
     });
   });
 
-  it("has a column per field and foreign key, between those the framework keeps", () => {
+  it("has a column per field and foreign key, between id and timestamps", () => {
     const { columns } = full.build();
     const shown = Object.values(columns).map(({ name, role, kind, optional, unique }) =>
       [name, role, kind.name, optional && "optional", unique && "unique"].filter(Boolean).join(" "),
@@ -126,7 +126,7 @@ describe("an entity", () => {
     expect(changeable(Object.freeze(rest))).toEqual([]);
   });
 
-  it("is not changed by what happens to the lists it was given", () => {
+  it("is not affected by later changes to the lists it was given", () => {
     const columns = ["name"];
     const fields = ["name"];
     const definition = entity("tag", { name: string })
@@ -139,7 +139,7 @@ describe("an entity", () => {
     expect(definition.validators[0]?.fields).toEqual(["name"]);
   });
 
-  it("is described by builders that are never changed", () => {
+  it("is described by immutable builders", () => {
     const before = entity("post", { title: string });
     const after = before.plural("articles").timestamps(false);
     expect(before.build()).toMatchObject({ timestamps: true });
@@ -148,7 +148,7 @@ describe("an entity", () => {
     expect(after.name).toBe("post");
   });
 
-  it("says the same whatever order its methods are called in", () => {
+  it("is the same for any order of method calls", () => {
     const start = entity("post", { title: string, author: belongsTo(() => user) });
     const one = start.ownedBy("author").rules({ read: [] }).plural("x").versioned().internal().index(["title"]);
     const other = start.index(["title"]).internal().versioned().plural("x").rules({ read: [] }).ownedBy("author");
@@ -162,13 +162,13 @@ describe("an entity", () => {
     [null, /neither a name nor what defineRule gives/],
     [{}, /neither a name nor what defineRule gives/],
     [["owner", undefined], /undefined/],
-  ])("is refused with the rule %j, as a file in a circle of imports has it", (rule, words) => {
+  ])("is refused with the rule %j, which a circular import leaves undefined", (rule, words) => {
     const wrong = [rule].flat() as never[];
     expect(() => entity("post", { title: string }).rules({ read: wrong })).toThrow(words);
     expect(() => string.readable(wrong)).toThrow(ConfigurationError);
   });
 
-  it("is found behind its builder, and behind itself", () => {
+  it("is found through its builder, and through itself", () => {
     const definition = user.build();
     expect(resolveEntity(definition)).toBe(definition);
     expect(resolveEntity(user)).toEqual(definition);
@@ -179,7 +179,7 @@ describe("rules given as objects", () => {
   const rule = (name: string) => ({ name, evaluate: () => true });
   const [one, two, three] = [rule("one"), rule("two"), rule("three")];
 
-  it("are kept by name beside the names, frozen, those of combinations and fields too", () => {
+  it("are stored by name beside the names, and frozen, also in fields", () => {
     const both = { name: "all(two,admin)", parts: [two, "admin"] };
     const { rules, ruleObjects } = entity("thing", { name: string.readable(three).writable("admin", [three]) })
       .rules({ read: [one, "admin"], update: [both, { name: "owner" }] })
@@ -189,7 +189,7 @@ describe("rules given as objects", () => {
     expect(Object.isFrozen(ruleObjects)).toBe(true);
   });
 
-  it("count only where they were given last", () => {
+  it("count only in the last call", () => {
     const field = string.readable(one).readable(two);
     const { ruleObjects } = entity("thing", { name: field })
       .rules({ read: [three] })
@@ -226,9 +226,12 @@ describe("a definition is refused", () => {
     ]);
   });
 
-  it.each(["title", "a1", "snake_case", "A", "toString", "views_gte"])("but not when a field is called %s", (name) => {
-    expect(problemsWith({ [name]: string })).toEqual([]);
-  });
+  it.each(["title", "a1", "snake_case", "A", "toString", "views_gte"])(
+    "unless a field is called %s, which is allowed",
+    (name) => {
+      expect(problemsWith({ [name]: string })).toEqual([]);
+    },
+  );
 
   it.each<[string, FieldMap, string]>([
     [
@@ -400,7 +403,7 @@ describe("a definition is refused", () => {
       );
   });
 
-  it("but not for what is merely unusual", () => {
+  it("but not if it is only unusual", () => {
     const fields = {
       at: datetime.unique(),
       ssn: string.unique().encrypted({ searchable: true }),

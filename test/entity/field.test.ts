@@ -70,7 +70,7 @@ const apply = (field: AnyField, modifiers: readonly Modifier[]): AnyField =>
   );
 
 describe("field constructors", () => {
-  it.each(Object.entries(FIELDS))("%s gives a required field with nothing said about it", (_, field) => {
+  it.each(Object.entries(FIELDS))("%s returns a required field without settings", (_, field) => {
     const { kind, ...rest } = field.definition;
     expect(typeof kind.name).toBe("string");
     expect(rest).toEqual({
@@ -108,7 +108,7 @@ describe("field constructors", () => {
     });
   });
 
-  it("say which operators their conditions take", () => {
+  it("define the operators of their conditions", () => {
     const operators = Object.fromEntries(
       Object.entries(FIELDS).map(([name, { definition }]) => [name, [...definition.kind.operators].join(" ")]),
     );
@@ -130,13 +130,13 @@ describe("field constructors", () => {
     });
   });
 
-  it("call boolean and bool the same", () => {
+  it("have boolean and bool as the same type", () => {
     expect(boolean).toBe(bool);
   });
 });
 
 describe("modifiers", () => {
-  it("return a new field and leave the old one alone", () => {
+  it("return a new field and leave the old one unchanged", () => {
     const before = string.definition;
     const named = string.min(3).trim();
     expect(named).not.toBe(string);
@@ -145,7 +145,7 @@ describe("modifiers", () => {
     expect(named.definition).toMatchObject({ changes: ["trim"], min: { value: 3 } });
   });
 
-  it("write down what was said", () => {
+  it("record their arguments", () => {
     const all = apply(string, [...COMMON, ...STRING]).definition;
     expect(all).toEqual({
       kind: string.definition.kind,
@@ -197,7 +197,7 @@ describe("modifiers", () => {
     );
   });
 
-  it("keep every validator and pattern, in the order they were given", () => {
+  it("keep every validator and pattern, in order", () => {
     const isOdd = (): boolean => true;
     const { validators, patterns } = string
       .validate(isEven, "even")
@@ -208,7 +208,7 @@ describe("modifiers", () => {
     expect(patterns.map(({ regex }) => regex.source)).toEqual(["a", "b"]);
   });
 
-  it("make nothing that can be changed", () => {
+  it("return frozen objects", () => {
     for (const field of [
       ...Object.values(FIELDS),
       apply(string, [...COMMON, ...STRING]),

@@ -37,12 +37,12 @@ describe("the JSON schema of a field", () => {
     ["JSON", json, {}],
     ["a password", string.password(), { type: "string", format: "password", minLength: 8, maxLength: 1_024 }],
     ["an encrypted number", int.encrypted(), { type: "integer", minimum: -2_147_483_648, maximum: 2_147_483_647 }],
-  ] as const)("of %s says what is accepted", (_title, field, schema) => {
+  ] as const)("of %s describes the accepted values", (_title, field, schema) => {
     expect(schemaOf(field)).toEqual(schema);
   });
 
-  const escaped = "\\'a"; // needless, and refused in Unicode mode
-  it.each([/^a/i, new RegExp(escaped), /^a/s])("leaves out %s, which means something else there", (regex) => {
+  const escaped = "\\'a"; // a needless escape, which Unicode mode refuses
+  it.each([/^a/i, new RegExp(escaped), /^a/s])("omits %s, which has another meaning there", (regex) => {
     expect(schemaOf(string.regex(regex))).toEqual({ type: "string", maxLength: 255 });
   });
 

@@ -16,7 +16,7 @@ import {
 
 const status = enums("draft", "done");
 
-/** What a schema makes of an input: the value, or the message. */
+/** The result of a schema for an input: the value, or the message. */
 function checked(field: AnyField, input: unknown): unknown {
   const { kind } = field.definition;
   const result = kind.schema(field.definition).safeParse(input);
@@ -74,12 +74,12 @@ describe("int", () => {
     ...[2 ** 31, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "7", true, null, undefined, [7], { set: 7 }, 7n].map(
       (input): [unknown, unknown] => [input, NO_INT],
     ),
-  ])("takes %o as %o", (input, expected) => {
+  ])("accepts %o as %o", (input, expected) => {
     expect(checked(int, input)).toEqual(expected);
     expect(accepts(int, input)).toBe(expected !== NO_INT);
   });
 
-  it("keeps its bounds, with the words for them", () => {
+  it("keeps its bounds, with their messages", () => {
     expect(checked(int.min(3), 2)).toBe("✗ must be at least 3");
     expect(checked(int.min(3, "three or more"), 2)).toBe("✗ three or more");
     expect(checked(int.max(3), 4)).toBe("✗ must be at most 3");
@@ -126,7 +126,7 @@ describe("float", () => {
     ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, "1.5", null, undefined, true, 1n].map(
       (input): [unknown, unknown] => [input, NO_FLOAT],
     ),
-  ])("takes %o as %o", (input, expected) => {
+  ])("accepts %o as %o", (input, expected) => {
     expect(checked(float, input)).toEqual(expected);
     expect(accepts(float, input)).toBe(expected !== NO_FLOAT);
   });
@@ -151,7 +151,7 @@ describe("bool", () => {
     [true, true],
     [false, false],
     ...["true", "false", 1, 0, null, undefined, [], {}, "yes"].map((input): [unknown, unknown] => [input, NO_BOOL]),
-  ])("takes %o as %o", (input, expected) => {
+  ])("accepts %o as %o", (input, expected) => {
     expect(checked(bool, input)).toEqual(expected);
     expect(accepts(bool, input)).toBe(expected !== NO_BOOL);
   });
@@ -224,7 +224,7 @@ describe("datetime", () => {
     expect(accepts(datetime, input)).toBe(false);
   });
 
-  it("takes dates of the years 1 to 9999, from code too", () => {
+  it("accepts dates of the years 1 to 9999, from code too", () => {
     const first = moment("0001-01-01T00:00:00.000Z");
     const last = moment("9999-12-31T23:59:59.999Z");
     for (const date of [first, last]) {
@@ -241,7 +241,7 @@ describe("datetime", () => {
 
 describe("string, text and email", () => {
   it.each(["", " ", "a", "日本語", "👩‍👩‍👧", "e\u0301", "'; --", "%_\\", "null", "007"])(
-    "keep %j as it is",
+    "keep %j unchanged",
     (input) => {
       for (const field of [string, text]) {
         expect(read(field, input)).toBe(input);
@@ -287,7 +287,7 @@ describe("string, text and email", () => {
     expect(checked(string.min(1), "")).toBe("✗ must be at least 1 character");
   });
 
-  it("normalise first and check then", () => {
+  it("normalise first and validate then", () => {
     expect(checked(string.trim().min(3), "   ")).toBe("✗ must be at least 3 characters");
     expect(checked(string.min(3).trim(), " abc\u00a0\n")).toBe("abc");
     expect(checked(string.max(3).trim(), "  abc  ")).toBe("abc");
@@ -296,7 +296,7 @@ describe("string, text and email", () => {
     expect(checked(email.trim().lower(), " A@X.com ")).toBe("a@x.com");
   });
 
-  it("match a pattern afresh each time, whatever its flags", () => {
+  it("match a pattern independently each time, with any flags", () => {
     const field = string.regex(/^a/g, "an a first").regex(/b$/y);
     const schema = field.definition.kind.schema(field.definition);
     for (let i = 0; i < 3; i++) expect(schema.safeParse("ab").success).toBe(false);
@@ -308,7 +308,7 @@ describe("string, text and email", () => {
   });
 
   it.each(["a@x.com", "A.B+c@Sub.Example.COM", "o'brien@x.com", "a@xn--bcher-kva.example"])(
-    "take the address %j",
+    "accept the address %j",
     (input) => {
       expect(checked(email, input)).toBe(input);
       expect(checked(string.email(), input)).toBe(input);
@@ -340,7 +340,7 @@ describe("string, text and email", () => {
     expect(checked(string.email(), input)).toBe("✗ must be an e-mail address");
   });
 
-  it("refuse an address that is too long for what it is before reading it", () => {
+  it("refuse an overlong address before parsing it", () => {
     expect(checked(email, `${"a".repeat(10_000)}@x.com`)).toBe("✗ must be at most 255 characters");
     expect(checked(email, `a@${"x".repeat(200_000)}`)).toBe("✗ must be at most 255 characters");
     expect(checked(text.email(), `a@${"x.".repeat(100_000)}`)).toBe("✗ must be an e-mail address");
@@ -352,7 +352,7 @@ describe("string, text and email", () => {
     "HTTP://EXAMPLE.com",
     "https://[::1]:8080/",
     "https://bücher.example/ü",
-  ])("take the URL %j", (input) => expect(checked(string.url(), input)).toBe(input));
+  ])("accept the URL %j", (input) => expect(checked(string.url(), input)).toBe(input));
 
   it.each([
     "",
@@ -397,7 +397,7 @@ describe("string, text and email", () => {
 });
 
 describe("enums", () => {
-  it("take their words and nothing else", () => {
+  it("accept only their values", () => {
     expect(checked(status, "draft")).toBe("draft");
     expect(read(status, "done")).toBe("done");
     for (const input of ["Draft", "draft ", "", "toString", "__proto__"]) {
@@ -431,7 +431,7 @@ describe("json", () => {
     [{ a: [1, { b: null }] }],
     [{ constructor: { prototype: { z: 1 } } }],
     [Object.create(null)],
-  ])("takes %o", (input) => expect(checked(json, input)).toBe(input));
+  ])("accepts %o", (input) => expect(checked(json, input)).toBe(input));
 
   it.each<[string, unknown]>([
     ["null, which is what an empty column reads as", null],
@@ -457,7 +457,7 @@ describe("json", () => {
     expect(checked(json, input)).toBe("✗ must be a JSON value at most 20 levels deep");
   });
 
-  it("takes 20 levels", () => {
+  it("accepts 20 levels", () => {
     expect(isJsonValue(nested(20))).toBe(true);
   });
 
@@ -469,8 +469,8 @@ describe("json", () => {
   });
 });
 
-describe("a moment on the wire", () => {
-  it("is the text of toISOString, for every moment of the years that can be stored", () => {
+describe("a datetime in JSON", () => {
+  it("is the text of toISOString, for every datetime that can be stored", () => {
     const { kind } = datetime.definition;
     const stored = fc.date({
       min: new Date("0001-01-01T00:00:00.000Z"),
@@ -510,7 +510,7 @@ describe("a cell of CSV", () => {
     ["a=1", "a=1"],
     [" =1", " =1"],
     ["", ""],
-  ])("keeps the text %j from being a formula, as %j, and gives it back", (value, written) => {
+  ])("keeps the text %j from being a formula, as %j, and restores it", (value, written) => {
     for (const field of [string, text, email, enums(value)]) expect(cell(field, value)).toBe(written);
     for (const field of [string, text, email, enums(value)]) expect(back(field, written)).toBe(value);
   });
@@ -520,7 +520,7 @@ describe("a cell of CSV", () => {
     expect([back(int, "-5"), back(float, "-0.5"), back(bool, "false")]).toEqual([-5, -0.5, false]);
   });
 
-  it("is ISO text of a moment, and JSON text of JSON", () => {
+  it("is ISO text for a datetime, and JSON text for JSON", () => {
     expect(cell(datetime, moment("2024-05-31T12:00:00.250Z"))).toBe("2024-05-31T12:00:00.250Z");
     expect(back(datetime, "2024-05-31T12:00:00.250Z")).toEqual(moment("2024-05-31T12:00:00.250Z"));
     expect(cell(json, { a: ["=1", null] })).toBe('{"a":["=1",null]}');
@@ -528,18 +528,18 @@ describe("a cell of CSV", () => {
     expect(back(json, "{")).toBe("✗ must be JSON");
   });
 
-  it("is refused where the text is no value of the field", () => {
+  it("is refused if the text is not a value of the field", () => {
     expect(back(int, "'-5")).toBe(NO_INT);
     expect(back(status, "'-done")).toBe("✗ must be one of draft, done");
     expect(back(string, "'=\u0000")).toBe("✗ must be well-formed text");
   });
 
-  it("of the same kind is there for encrypted fields", () => {
+  it("of the same kind is used for encrypted fields", () => {
     expect(cell(int.encrypted(), -5)).toBe(-5);
     expect(cell(string.encrypted(), "=1")).toBe("'=1");
   });
 
-  it("gives every value back that it was made from", () => {
+  it("is parsed back to the value it was written from", () => {
     const formula = fc.string({ unit: fc.constantFrom("'", "=", "-", "+", "@", "\t", "\r", "\n", "＝", "a") });
     const values: readonly [AnyField, fc.Arbitrary<unknown>][] = [
       [

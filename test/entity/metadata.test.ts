@@ -34,7 +34,7 @@ const post = entity("post", {
   });
 
 const seen: (readonly [string, unknown])[] = [];
-/** Counts what routes cost, and says so in a header. */
+/** Adds up the cost of routes, and reports it in a header. */
 const costs = createPlugin({
   id: "acme/costs",
   setup({ routes, hooks, entities }) {
@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 describe("metadata of definitions", () => {
-  it("stays with fields, relations, entities and actions, whatever modifiers follow", () => {
+  it("is kept on fields, relations, entities and actions through later modifiers", () => {
     const { fields, relations, meta } = post.build();
     expect(fields.title).toMatchObject({ meta: { "acme/label": "Title" }, min: { value: 1 }, max: { value: 20 } });
     expect(author.build().fields.name?.meta).toEqual({ "acme/label": "Name", "acme/cost": 2 });
@@ -86,13 +86,13 @@ describe("metadata of definitions", () => {
     });
   });
 
-  it("is read by plugins at requests, in the route of an action", async () => {
+  it("is read by plugins during requests, from the route of an action", async () => {
     const { status, headers } = await request(url, "POST", "/api/posts/publish");
     expect([status, headers.get("x-cost")]).toEqual([401, "5"]);
     expect((await request(url, "GET", "/api/posts")).headers.get("x-cost")).toBeNull();
   });
 
-  it("leads the plugin of the guide to labels of the fields that a caller reads", async () => {
+  it("gives the guide's plugin labels for the fields that a caller may read", async () => {
     const { json } = await request(url, "GET", "/labels/post");
     expect(json).toEqual({ label: "Post", fields: ["Title", "pages", "price", "archived"] });
     expect((await request(url, "GET", "/labels/none")).status).toBe(404);

@@ -22,7 +22,7 @@ function problemsOf(build: () => unknown): readonly string[] {
 const user = entity("user", { name: string });
 
 describe(".renamedFrom()", () => {
-  it("is kept with the definition, whatever else is said", () => {
+  it("is kept with the definition through other method calls", () => {
     const note = entity("note", {
       title: string.renamedFrom("name").min(3).optional(),
       words: int.default(1).renamedFrom("size"),
@@ -40,7 +40,7 @@ describe(".renamedFrom()", () => {
     expect(Object.keys(note.columns)).toEqual(["id", "title", "words", "authorId"]);
   });
 
-  it("takes names that are gone, each once", () => {
+  it("accepts former names, each once", () => {
     const note = entity("note", {
       title: string.renamedFrom("body"),
       body: string.renamedFrom("lost"),
@@ -57,7 +57,7 @@ describe(".renamedFrom()", () => {
     ]);
   });
 
-  it("takes no entity that there still is, and no name that is not valid", () => {
+  it("refuses the name of an existing entity, and invalid names", () => {
     const note = entity("note", { title: string }).renamedFrom("user");
     expect(createModel([user, note] as unknown as EntityLike[]).problems).toEqual([
       'note.renamedFrom("user"): there still is an entity "user"',

@@ -48,7 +48,7 @@ describe("an adopted database", () => {
   const as = (token: string | undefined, method: string, path: string, body?: unknown) =>
     request(url, method, `/api/${path}`, { token, body });
 
-  it("has the entities that the command writes, and the command says so", async () => {
+  it("has the entities that the command writes and reports", async () => {
     const folder = await makeFolder();
     try {
       const out = join(folder, "entities");
@@ -64,7 +64,7 @@ describe("an adopted database", () => {
     }
   });
 
-  it("gives every row and column as SQL does", async () => {
+  it("returns the same rows and columns as SQL", async () => {
     await expectSameRows(entities, async () => embedded({ file }), { rows }, '"');
   });
 
@@ -87,7 +87,7 @@ describe("an adopted database", () => {
     expect(sameDay.json.map(({ id }: { id: number }) => id)).toEqual([2]);
   });
 
-  it("keeps what the rules say", async () => {
+  it("obeys the rules", async () => {
     expect((await as(undefined, "GET", "customers")).status).toBe(401);
     expect((await as("customer-4", "GET", "customers")).json).toMatchObject([{ id: 4, firstName: "Bjørn" }]);
     expect((await as("customer-4", "GET", "invoices?include=invoiceLines")).json).toMatchObject([
@@ -99,7 +99,7 @@ describe("an adopted database", () => {
     expect((await as("customer-4", "PATCH", "tracks/1", { unitPrice: "0" })).status).toBe(403);
   });
 
-  it("is written to, and its tables stay as they were", async () => {
+  it("is written to, and its tables do not change", async () => {
     expect((await as("staff-1", "PATCH", "tracks/1", { unitPrice: "1.29" })).json).toMatchObject({ unitPrice: "1.29" });
     const made = await as("staff-1", "POST", "playlists", { name: "Mine", tracksIds: [1, 2] });
     expect([made.status, made.json.id]).toEqual([201, 18]);

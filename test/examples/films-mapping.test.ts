@@ -11,7 +11,7 @@ describe("release dates", () => {
     expect(parseReleaseDate("Jun 12 1998")).toEqual({ date: new Date("1998-06-12") });
   });
 
-  it("lose a century after the last year of the data", () => {
+  it("are moved back a century after the last year of the data", () => {
     expect(parseReleaseDate("Dec 23 2011")).toEqual({ date: new Date("2011-12-23") });
     expect(parseReleaseDate("Nov 21 2046")).toEqual({ date: new Date("1946-11-21"), writtenYear: 2046 });
   });
@@ -28,7 +28,7 @@ describe("release dates", () => {
 });
 
 describe("titles", () => {
-  it("get their accents back", () => {
+  it("have their accents restored", () => {
     const accented = rows.map((row) => String(row.Title)).filter((title) => unscramble(title) !== title);
     expect(accented.map(unscramble)).toEqual([
       "Astérix aux Jeux Olympiques",
@@ -52,7 +52,7 @@ describe("titles", () => {
     ]);
   });
 
-  it("stay as they are when they went another way", () => {
+  it("are unchanged if their encoding was damaged in another way", () => {
     expect(unscramble("Alien³")).toBe("Alien³");
     expect(unscramble("Ri¢hie Ri¢h")).toBe("Ri¢hie Ri¢h");
   });
@@ -65,7 +65,7 @@ describe("titles", () => {
 });
 
 describe("a mapped row", () => {
-  it("says nothing about what needs no repair", () => {
+  it("has no note if it needs no repair", () => {
     expect(mapMovie(rows[0] ?? {}).repairs).toEqual([]);
   });
 
@@ -75,13 +75,13 @@ describe("a mapped row", () => {
     expect(repairs).toEqual([]);
   });
 
-  it("has plain quotes in names and no distributor that is unknown", () => {
+  it("has plain quotes in names, and no unknown distributor", () => {
     const mapped = mapMovie({ Title: "x", Director: 'Jeff ""King Jeff"" Hollins', Distributor: "Distributor Unknown" });
     expect(mapped).toMatchObject({ director: 'Jeff "King Jeff" Hollins', distributor: null });
     expect(mapped.repairs).toHaveLength(2);
   });
 
-  it("is no other row's twin", () => {
+  it("is not a duplicate of another row", () => {
     const keys = rows.map(mapMovie).map(({ film }) => JSON.stringify([film.title, film.releaseDate]));
     expect(new Set(keys).size).toBe(rows.length);
   });

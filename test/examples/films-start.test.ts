@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** `npm start`, with its own database and any free port. */
+/** `npm start`, with its own database and a free port. */
 function start(name: string, env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ["--import", "tsx", "examples/films/start.ts"], {
     cwd: root,
@@ -65,7 +65,7 @@ function start(name: string, env: Record<string, string> = {}) {
   };
 }
 
-/** Runs a line that somebody would paste. */
+/** Runs a line as a reader would paste it. */
 async function paste(line: string): Promise<{ status: number; body: unknown }> {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
   const init: { method?: string; body?: string; headers: Record<string, string> } = { headers: {} };
@@ -82,7 +82,7 @@ async function paste(line: string): Promise<{ status: number; body: unknown }> {
   return { status: response.status, body: await response.json() };
 }
 
-/** What the README shows of the output, line by line; "…" stands for anything, and so do the port and the file. */
+/** Lines of the output in the README; "…" matches anything, and so do the port and the file. */
 async function promisedOutput(): Promise<RegExp[]> {
   const readme = await readFile(join(root, "README.md"), "utf8");
   const block = /^```text\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? "";
@@ -98,7 +98,7 @@ const withToken = (line: string, token: string): string => line.replace(/Bearer 
 const curlLines = (output: string): string[] => output.match(/curl .*/g) ?? [];
 
 describe("npm start", { timeout: 120_000 }, () => {
-  // One import after the other takes a while: the usual one is killed at its beginning, and must end as the other does.
+  // Imports in sequence take a while: the usual suite kills one at its beginning, which must end like the other.
   it.each(amount(["cut"], ["fresh", "cut"]))("imports, serves, and prints requests that work: %s", async (name) => {
     if (name === "cut") {
       const killed = start(name);
@@ -152,7 +152,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     expect(await paste(withToken(secondForbidden, admin))).toMatchObject({ status: 200 });
   });
 
-  it("refuses a database whose secrets are gone", async () => {
+  it("refuses a database whose secrets are missing", async () => {
     await writeFile(join(directory, "orphan.db"), "");
     const app = start("orphan");
     expect(await app.ended).toBe(1);
@@ -160,7 +160,7 @@ describe("npm start", { timeout: 120_000 }, () => {
   });
 
   it.each(["not json", '{"tokens":"t","encryption":"e","passwords":{"ada":"a"}}'])(
-    "refuses secrets that are not its own: %s",
+    "refuses secrets of another database: %s",
     async (text) => {
       await writeFile(join(directory, "strange-secrets.json"), text);
       const app = start("strange");

@@ -51,7 +51,7 @@ async function request(method: string, path: string, person?: (typeof people)[nu
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-/** The database's own opinion, past the framework. */
+/** The database's own result, queried directly. */
 async function sql(query: string): Promise<unknown[][]> {
   const connection = await new PrismaLibSql({ url: `file:${file}` }).connect();
   try {
@@ -77,17 +77,17 @@ describe("the import", () => {
     expect(report.imported + report.rejected.length).toBe(3201);
   });
 
-  it("reports the row it cannot take, with the API's reason", () => {
+  it("reports the row that the API refuses, with its reason", () => {
     expect(report.rejected).toEqual([{ row: 3054, title: "(no title)", reason: "title is required" }]);
   });
 
-  it("reports what it put right", () => {
+  it("reports its repairs", () => {
     // 22 years, 9 numbers and 18 accented titles, one name with doubled quotes, one unknown distributor.
     expect(report.repaired).toHaveLength(51);
     expect(report.repaired[0]).toEqual({ row: 10, title: "Duel in the Sun", reason: "release date: 2046 became 1946" });
   });
 
-  it("stores what it says", async () => {
+  it("stores what it reports", async () => {
     expect(await sql("select count(*) from film")).toEqual([[report.imported]]);
     expect(await isImported(api)).toBe(true);
   });
@@ -101,7 +101,7 @@ describe("the import", () => {
 });
 
 describe("an import that is interrupted", () => {
-  it("is finished by the next one", async () => {
+  it("is completed by the next one", async () => {
     const other = await open(join(directory, "interrupted.db"));
     const some = rows.slice(0, 300);
     const interrupt = (done: number): void => {
@@ -200,7 +200,7 @@ describe("the rules", () => {
     return body[0].id;
   };
 
-  it("let a person write one review per film, in the own name", async () => {
+  it("allow a person one review per film, in their own name", async () => {
     const review = { filmId: await filmId("Jaws"), stars: 4, text: "The shark is late, which is the point." };
     expect((await request("POST", "/api/reviews", undefined, review)).status).toBe(401);
     expect((await request("POST", "/api/reviews", "ada", { ...review, authorId: "grace" })).status).toBe(403);
@@ -212,7 +212,7 @@ describe("the rules", () => {
     expect((await request("DELETE", `/api/reviews/${created.body.id}`, "grace")).status).toBe(200);
   });
 
-  it("keep the catalogue to admins, and take a film's reviews with it", async () => {
+  it("keep the catalogue to admins, and delete a film's reviews with it", async () => {
     const id = await filmId("Gigli");
     expect((await request("DELETE", `/api/films/${id}`)).status).toBe(401);
     expect((await request("DELETE", `/api/films/${id}`, "ada")).status).toBe(403);
@@ -220,7 +220,7 @@ describe("the rules", () => {
     expect(await sql(`select count(*) from review where filmId = '${id}'`)).toEqual([[0]]);
   });
 
-  it("do not let a person become an admin", async () => {
+  it("do not allow a person to become an admin", async () => {
     const { status, body } = await request("PATCH", "/api/users/ada", "ada", { name: "Ada L.", role: "admin" });
     expect([status, body.name, body.role]).toEqual([200, "Ada L.", "person"]);
     expect((await request("PATCH", "/api/users/grace", "ada", { name: "Ada" })).status).toBe(403);
@@ -231,7 +231,7 @@ describe("the login", () => {
   const logIn = (email: unknown, password: unknown) =>
     request("POST", "/api/users/login", undefined, { email, password });
 
-  it("gives a token that identifies the caller", async () => {
+  it("returns a token that identifies the caller", async () => {
     const { status, body } = await logIn(" Ada@Films.example ", passwords.ada);
     expect([status, Object.keys(body)]).toEqual([200, ["token"]]);
     tokens.set("ada", body.token);
@@ -239,7 +239,7 @@ describe("the login", () => {
     expect((await request("PATCH", "/api/users/grace", "ada", { name: "Ada" })).status).toBe(403);
   });
 
-  it("does not say what is wrong", async () => {
+  it("does not reveal what is wrong", async () => {
     const { requestId: _, ...refused } = (await logIn("ada@films.example", "wrong")).body;
     expect(refused).toMatchObject({ code: "UNAUTHENTICATED", message: "E-mail or password is wrong" });
     const attempts: [unknown, unknown][] = [
@@ -254,7 +254,7 @@ describe("the login", () => {
     }
   });
 
-  it("takes texts for both and nothing else", async () => {
+  it("accepts only texts for both", async () => {
     const attempts: [unknown, unknown][] = [
       ["ada@films.example", undefined],
       [undefined, passwords.ada],
@@ -268,7 +268,7 @@ describe("the login", () => {
     }
   });
 
-  it("takes a new password when its owner sets one, and no hash in its place", async () => {
+  it("accepts a new password from its owner, and no hash in its place", async () => {
     const [[hash] = []] = await sql("select password from user where id = 'ada'");
     expect(hash).toMatch(/^\$pbkdf2\$256000\$/);
     expect((await request("PATCH", "/api/users/ada", "grace", { password: "short" })).status).toBe(400);
@@ -279,7 +279,7 @@ describe("the login", () => {
 });
 
 describe("the login of an app that hashes one password at a time", () => {
-  it("answers 503 to logins beyond its capacity, whether or not the user exists", async () => {
+  it("responds with 503 beyond its capacity, whether or not the user exists", async () => {
     const busy = keelson({
       entities: [user, review, film, genre, director, distributor],
       driver: memoryDriver(),
@@ -311,7 +311,7 @@ describe("the login of an app that hashes one password at a time", () => {
 });
 
 describe("the note of a review", () => {
-  it("is for its author alone, and ciphertext in the database", async () => {
+  it("is shown to its author only, and is ciphertext in the database", async () => {
     const { body } = await request("GET", "/api/films?title=Alien&_limit=1");
     const review = { filmId: body[0].id, stars: 5, text: "Twice.", note: "Seen with Grace, who slept." };
     const created = await request("POST", "/api/reviews", "ada", review);
@@ -330,7 +330,7 @@ describe("the note of a review", () => {
 });
 
 describe("the people", () => {
-  it("show names to all, addresses to themselves and admins, passwords to none", async () => {
+  it("show names to all, addresses to themselves and admins, and passwords to no one", async () => {
     const seen = async (person?: "ada" | "grace") => (await request("GET", "/api/users/grace", person)).body;
     for (const profile of [await seen(), await seen("ada"), await seen("grace")]) {
       expect(profile.name).toBe("Grace");

@@ -22,6 +22,6 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 testNotesServer("examples/next-app, built and started", {
   start: (env) =>
     whenListening(runNext("start", app, { env: { PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] })),
-  // Next finishes the answers in flight itself, and then says which signal has ended it (128 + 15).
+  // Next finishes pending responses itself, and then exits with the signal's code (128 + 15).
   exitCode: 143,
 });

@@ -60,13 +60,13 @@ describe.each(Object.entries(databases))("an order, on %s", (_, open) => {
     expect([...bank.payments.values()].at(-1)).toMatchObject({ id: json.payment, amount: 900, refunded: false });
   });
 
-  it("leaves nothing behind when the bank says no", async () => {
+  it("leaves no changes when the payment is declined", async () => {
     const { status, json } = await place(2, "0000000000000000");
     expect([status, json.message]).toEqual([409, "The card was refused"]);
     expect([await stock(), await api.asSystem().order.count()]).toEqual([3, 0]);
   });
 
-  it("is refused when not enough is left, however many ask at once", async () => {
+  it("is refused when the stock is too low, with any number of parallel orders", async () => {
     const answers = await Promise.all([place(2), place(2), place(2)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect([await stock(), await api.asSystem().order.count()]).toEqual([1, 1]);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-// The package's own tests, as they stand in its folder.
+// The package's own tests, unchanged.
 import "../../examples/plugin-package/test/slugs.test.ts";
 import "../../examples/plugin-package/test/start-up.test.ts";
 import { slug, slugs } from "../../examples/plugin-package/src/index.ts";
@@ -42,7 +42,7 @@ describe.each(SQL_DATABASES)("keelson-plugin-slugs on %s", (_, open) => {
     await database.drop();
   });
 
-  it("gives each of many requests at once a slug of its own, in transactions and imports too", async () => {
+  it("gives parallel requests unique slugs, also in transactions and imports", async () => {
     const alone = Array.from({ length: 8 }, () => post({ title: "Rush" }));
     const withLinks = Array.from({ length: 8 }, () => post({ title: "Rush", tagsIds: ["t1"] }));
     const rows = Array.from({ length: 5 }, () => ({ title: "Rush" }));
@@ -54,7 +54,7 @@ describe.each(SQL_DATABASES)("keelson-plugin-slugs on %s", (_, open) => {
     expect(stored.every((one) => /^rush(-\w+)?$/.test(String(one)))).toBe(true);
   });
 
-  it("gives records that are renamed at once a slug of their own", async () => {
+  it("gives records that are renamed in parallel unique slugs", async () => {
     const made = await Promise.all(["a", "b", "c", "d"].map((title) => post({ title })));
     const rename = ({ json }: (typeof made)[0]) =>
       request(url, "PATCH", `/api/notes/${json.id}`, { body: { title: "Same" } });
@@ -67,7 +67,7 @@ describe.each(SQL_DATABASES)("keelson-plugin-slugs on %s", (_, open) => {
 describe("the package keelson-plugin-slugs", () => {
   const manifest = JSON.parse(readFileSync(join(repositoryRoot, folder, "package.json"), "utf8"));
 
-  it("imports keelson by its public subpaths, and nothing that is not its own or in its manifest", () => {
+  it("imports keelson by its public subpaths, and only declared dependencies", () => {
     const files = sourceFiles(folder, (path) => path.endsWith(".ts"));
     const imports = files.flatMap(({ text }) => [...text.matchAll(/from "([^".][^"]*)"/g)].map((match) => match[1]));
     expect([...new Set(imports)].sort()).toEqual(

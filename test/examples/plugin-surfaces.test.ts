@@ -40,7 +40,7 @@ const note = plain.actions({
 const red = { id: "ann", tenantId: "red" };
 const blue = { id: "ben", tenantId: "blue" };
 
-/** An app with a plugin that restricts, one that stamps, and one that listens, and with the surfaces of others. */
+/** An app with a plugin that restricts, one that stamps, and one that listens, and with third-party surfaces. */
 async function boot(routes: "crud" | "json-api") {
   const heard: string[] = [];
   const listener = createPlugin({
@@ -80,7 +80,7 @@ async function boot(routes: "crud" | "json-api") {
 }
 const rpc = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params });
 
-/** Ways to write a note of this text, and ways to see one. */
+/** Ways to write a note with this text, and ways to read one. */
 type Ask = Awaited<ReturnType<typeof boot>>["ask"];
 const WRITES: Readonly<Record<string, (ask: Ask, app: Awaited<ReturnType<typeof boot>>) => Promise<unknown>>> = {
   "a route": (ask) => ask("ann", "POST", "/api/notes", { text: "new" }),
@@ -106,14 +106,14 @@ const READS: Readonly<Record<string, (ask: Ask, user: "ann" | "ben") => Promise<
 };
 
 describe("a stamp and a listener to changes", () => {
-  it.each(Object.entries(WRITES))("hold for %s", async (_, write) => {
+  it.each(Object.entries(WRITES))("apply to %s", async (_, write) => {
     const app = await boot("crud");
     await write(app.ask, app);
     expect(await app.stored()).toEqual([expect.stringMatching(/^(?:new|by a handler): red$/)]);
     expect(app.heard).toEqual([expect.stringMatching(/^create /)]);
   });
 
-  it("hold for JSON:API in place of crud", async () => {
+  it("apply to JSON:API in place of crud", async () => {
     const { ask, heard, stored } = await boot("json-api");
     const sent = { data: { type: "note", attributes: { text: "new" } } };
     await ask("ann", "POST", "/api/notes", sent, "application/vnd.api+json");
@@ -122,14 +122,14 @@ describe("a stamp and a listener to changes", () => {
 });
 
 describe("a restriction", () => {
-  it.each(Object.entries(READS))("holds for %s", async (_, read) => {
+  it.each(Object.entries(READS))("applies to %s", async (_, read) => {
     const { ask } = await boot("crud");
     await ask("ann", "POST", "/api/notes", { text: "of the red ones" });
     expect((await read(ask, "ann")).text).toContain("of the red ones");
     expect((await read(ask, "ben")).text).not.toContain("of the red ones");
   });
 
-  it("holds for counts, single records, bulk changes, clones and deletions", async () => {
+  it("applies to counts, single records, bulk changes, clones and deletions", async () => {
     const { api, ask, stored } = await boot("crud");
     const { id } = JSON.parse((await ask("ann", "POST", "/api/notes", { text: "one" })).text);
     expect(await api.as(blue).note.count()).toBe(0);
@@ -145,7 +145,7 @@ describe("a restriction", () => {
     expect(await stored()).toEqual(["one: red"]);
   });
 
-  it("holds for JSON:API in place of crud", async () => {
+  it("applies to JSON:API in place of crud", async () => {
     const { api, ask } = await boot("json-api");
     const { id } = await api.as(red).note.create({ text: "one" });
     expect((await ask("ann", "GET", "/api/notes")).text).toContain("one");

@@ -14,7 +14,7 @@ function linesOfCode(text: string): number {
 }
 
 describe("the example plugins", () => {
-  it.each(examples)("%s imports public doors only, and packages that are no part of Keelson", (name) => {
+  it.each(examples)("%s imports only public entry points of Keelson, and other packages", (name) => {
     const imports = sourceFiles(`${FOLDER}/${name}/src`).flatMap(({ text }) =>
       [...text.matchAll(/from "([^"]+)"/g)].map(([, from]) => from as string),
     );

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => endProcess(example));
 
-// What the page does in a browser: test/browser/react-admin.test.ts.
+// The page in a browser is tested in test/browser/react-admin.test.ts.
 describe("examples/react-admin", () => {
   it("serves page and API on one port, and forbids framing the page", async () => {
     const page = await fetch(`${example.url}/`);
@@ -23,7 +23,7 @@ describe("examples/react-admin", () => {
     expect([films.status, films.json.length, films.headers.get("x-total-count")]).toEqual([200, 10, "175"]);
   });
 
-  it("ends when it is told to", async () => {
+  it("ends on a signal", async () => {
     example.child.kill("SIGTERM");
     expect(await example.ended).toBe(0);
   });

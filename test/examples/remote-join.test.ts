@@ -9,7 +9,7 @@ import { repositoryRoot } from "../support/source-files.ts";
 
 const built = await builtKeelson();
 
-/** Her subscription, as billing has it. */
+/** Her subscription, as billing returns it. */
 const ANNS = { id: "sub-1", status: "active", renewsAt: "2030-01-01T00:00:00.000Z", plan: { name: "Pro" } };
 
 const running = new Set<ChildProcess>();
@@ -49,7 +49,7 @@ function run(file: string, env: Record<string, string>) {
   return { child, says };
 }
 
-/** Asks as the printed lines do until the answer fits; what changes outside this process takes a moment. */
+/** Repeats a request until the response matches, because changes in other processes take a moment. */
 async function askUntil(ask: () => ReturnType<typeof request>, fits: (json: { subscription: unknown }) => boolean) {
   const deadline = Date.now() + 20_000;
   let answer = await ask();
@@ -73,7 +73,7 @@ async function isGone(pid: number): Promise<boolean> {
 }
 
 describe("examples/remote-join", { timeout: 120_000 }, () => {
-  it("joins two servers in two processes, does without the one that dies, and joins it again", async () => {
+  it("joins two servers in two processes, works without one, and joins it again", async () => {
     const { child, says } = run("start.ts", { PORT: "0", BILLING_PORT: "0" });
     const ended = once(child, "exit");
     await says(/Ctrl-C/);
@@ -119,7 +119,7 @@ describe("examples/remote-join", { timeout: 120_000 }, () => {
     expect((await ended)[0]).toBe(0);
   });
 
-  it("ends both processes with the first", async () => {
+  it("ends both processes when the first one ends", async () => {
     for (const signal of ["SIGINT", "SIGKILL"] as const) {
       const { child, says } = run("start.ts", { PORT: "0", BILLING_PORT: "0" });
       const [, pid = ""] = await says(/process (\d+)/);

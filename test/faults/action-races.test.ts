@@ -22,7 +22,7 @@ import { request, startApp } from "../support/http.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";
 
 const everybody = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] } as const;
-/** Looks at the record, so that it is loaded, and the statement made conditional on what the rule saw. */
+/** A rule that reads the record, so that it is loaded and the statement depends on the values that the rule read. */
 const unlocked = defineRule("action races: unlocked", ({ record }) => record?.locked !== true);
 const lamp = entity("lamp", {
   name: string.optional(),
@@ -78,7 +78,7 @@ describe.each(SQL_DATABASES)("races of actions on %s", (name, openDatabase) => {
     ["off", { on: false }, 51],
     ["on", { on: true }, 50],
     ["nothing yet", {}, 51],
-  ])("101 parallel toggles of what was %s end on odd parity, and each answers what it did", async (_was, data, ons) => {
+  ])("101 parallel toggles of %s end on odd parity, and each returns its own result", async (_was, data, ons) => {
     const id = await make(data);
     const answers = await times(101, () => send("POST", `/lamps/${id}/toggle-on`));
     expect(tally(answers)).toEqual({ 200: 101 });
@@ -86,7 +86,7 @@ describe.each(SQL_DATABASES)("races of actions on %s", (name, openDatabase) => {
     expect(answers.filter(({ json }) => json.on === true)).toHaveLength(ons);
   });
 
-  it("parallel toggles whose rule looks at the record invert it as often as they say", async () => {
+  it("parallel toggles with a rule that reads the record all count", async () => {
     const id = await make({}, "/safes");
     const answers = await times(20, () => send("POST", `/safes/${id}/toggle-on`));
     const { 200: done = 0, ...others } = tally(answers);
@@ -94,7 +94,7 @@ describe.each(SQL_DATABASES)("races of actions on %s", (name, openDatabase) => {
     expect((await see(id, "/safes")).on).toBe(done % 2 === 1);
   });
 
-  it("20 parallel clones of a record with a unique field are 409, every one", async () => {
+  it("20 parallel clones of a record with a unique field all get 409", async () => {
     const code = `code ${Math.random()}`;
     const id = await make({ code });
     const answers = await times(20, () => send("POST", `/lamps/${id}/clone`));
@@ -103,14 +103,14 @@ describe.each(SQL_DATABASES)("races of actions on %s", (name, openDatabase) => {
     expect((await send("GET", `/lamps?code=${encodeURIComponent(code)}`)).json).toHaveLength(1);
   });
 
-  it("parallel clones without one are as many new records", async () => {
+  it("parallel clones without a unique field all create records", async () => {
     const id = await make({ name: `name ${Math.random()}` });
     const answers = await times(20, () => send("POST", `/lamps/${id}/clone`));
     expect(tally(answers)).toEqual({ 201: 20 });
     expect(new Set(answers.map(({ json }) => json.id)).size).toBe(20);
   });
 
-  it("bulk updates that overlap, in opposite orders, all succeed, and one of them wins altogether", async () => {
+  it("overlapping bulk updates in opposite orders all succeed, and one wins as a whole", async () => {
     const ids = await times(12, () => make());
     const answers = await times(40, (i) =>
       send("PUT", "/lamps/bulk", { ids: i % 2 === 0 ? ids : [...ids].reverse(), data: { n: i + 1 } }),
@@ -121,7 +121,7 @@ describe.each(SQL_DATABASES)("races of actions on %s", (name, openDatabase) => {
     expect(values.size).toBe(1);
   });
 
-  it("bulk updates and deletions that overlap all succeed, and each record is deleted once", async () => {
+  it("overlapping bulk updates and deletions succeed, and delete each record once", async () => {
     const ids = await times(12, () => make());
     const half = ids.slice(3, 9);
     const answers = await times(30, (i) =>
@@ -135,7 +135,7 @@ describe.each(SQL_DATABASES)("races of actions on %s", (name, openDatabase) => {
     for (const { json } of answers.filter((_, i) => i % 3 !== 0)) expect([6, 12]).toContain(json.count);
   });
 
-  it("bulk updates whose rule looks at the records do not deadlock either", async () => {
+  it("bulk updates with a rule that reads the records do not deadlock either", async () => {
     const ids = await times(6, () => make({}, "/safes"));
     const answers = await times(12, (i) =>
       send("PUT", "/safes/bulk", { ids: i % 2 === 0 ? ids : [...ids].reverse(), data: { n: i + 1 } }),
@@ -156,7 +156,7 @@ describe.each(SQL_DATABASES)("races of actions on %s", (name, openDatabase) => {
     );
   });
 
-  it("of parallel soft deletions the first one's time stays", async () => {
+  it("parallel soft deletions keep the time of the first one", async () => {
     const id = await make();
     const answers = await times(20, () => send("DELETE", `/lamps/${id}/soft`));
     expect(tally(answers)).toEqual({ 200: 20 });
@@ -166,7 +166,7 @@ describe.each(SQL_DATABASES)("races of actions on %s", (name, openDatabase) => {
     expect(await see(id)).toMatchObject({ deletedAt, updatedAt });
   });
 
-  it("opposite actions at the same time all succeed, and leave one of both values", async () => {
+  it("opposite parallel actions all succeed, and leave one of both values", async () => {
     const id = await make();
     const verbs = ["archive", "unarchive", "restore"];
     const answers = await times(30, (i) => send("POST", `/lamps/${id}/${verbs[i % 3]}`));
@@ -174,7 +174,7 @@ describe.each(SQL_DATABASES)("races of actions on %s", (name, openDatabase) => {
     expect([true, false]).toContain((await see(id)).archived);
   });
 
-  it("toggles of a record that is deleted meanwhile are 200 before and 404 after", async () => {
+  it("toggles of a record that is being deleted are 200 before and 404 after", async () => {
     const id = await make();
     const answers = await times(20, (i) =>
       i === 10 ? send("DELETE", `/lamps/${id}`) : send("POST", `/lamps/${id}/toggle-on`),

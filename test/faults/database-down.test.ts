@@ -17,12 +17,12 @@ async function behindGate(options: { open: boolean }): Promise<{ api: Keelson; g
   if (options.open) await gate.open();
   const api = keelson({ entities: [note], driver: postgres(gate.url), logger: noopLogger }) as unknown as Keelson;
   const { url, close } = await startApp(api);
-  // In this order, so that nothing waits for a connection that cannot come.
+  // In this order, so that no close waits for a connection that cannot be made.
   cleanups.push(gate.close, close);
   return { api, gate, url };
 }
 
-/** Asks until the answer is right; the suite's time limit ends it otherwise. */
+/** Repeats a request until the response matches; the suite's time limit ends it otherwise. */
 async function until(url: string, path: string, status: number): Promise<Awaited<ReturnType<typeof request>>> {
   for (;;) {
     const answer = await request(url, "GET", path);
@@ -31,8 +31,8 @@ async function until(url: string, path: string, status: number): Promise<Awaited
   }
 }
 
-describe("a database that goes away", () => {
-  it("gives 503 with Retry-After while it is gone, and 200 again by itself when it is back", async () => {
+describe("an unavailable database", () => {
+  it("gives 503 with Retry-After while it is down, and 200 again when it is back", async () => {
     const { gate, url } = await behindGate({ open: true });
     expect((await request(url, "POST", "/api/notes", { body: { text: "before" } })).status).toBe(201);
     await gate.close();
@@ -51,7 +51,7 @@ describe("a database that goes away", () => {
     await until(url, "/health/ready", 200);
   });
 
-  it("at the start lets the app come up by itself when it is back", async () => {
+  it("delays the start, and the app starts by itself when it is back", async () => {
     const { api, gate, url } = await behindGate({ open: false });
     await expect(api.ready).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" });
     expect((await request(url, "GET", "/health/live")).status).toBe(200);

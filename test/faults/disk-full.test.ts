@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const LONG = "x".repeat(200);
 
-/** Creates one note after the other until one is refused; what was acknowledged, and the refusal. */
+/** Creates notes one after the other until one is refused; returns the acknowledged ones, and the refusal. */
 async function fill(url: string, prefix: string): Promise<{ acknowledged: string[]; refused: JsonResponse }> {
   const acknowledged: string[] = [];
   for (;;) {
@@ -29,14 +29,14 @@ async function fill(url: string, prefix: string): Promise<{ acknowledged: string
   }
 }
 
-/** The largest file that a process may write, which is an unlimited one or ends where its files end now, or a little later. */
+/** The largest file that a process may write: unlimited, or limited to the current size of its files, or a little more. */
 function limitFiles(child: ChildProcess, bytes: number | undefined): void {
   const limit = bytes === undefined ? "unlimited" : `${bytes}:unlimited`;
   execFileSync("prlimit", ["--pid", String(child.pid), `--fsize=${limit}`]);
 }
 
-describe("a SQLite file that cannot grow any more", () => {
-  it("answers writes with 503 and reads as ever, takes writes again when there is room, and loses nothing", async () => {
+describe("a SQLite file that cannot grow", () => {
+  it("gives 503 for writes only, recovers when there is space, and loses nothing", async () => {
     const { file, remove } = await freshSqliteFile();
     cleanups.push(remove);
     const script = await childProgram(new URL("../support/faults/note.child.ts", import.meta.url));
@@ -93,10 +93,10 @@ describe("a PostgreSQL server", () => {
   const notes = async (client: pg.Client) =>
     (await client.query<{ text: string }>("SELECT text FROM note ORDER BY id")).rows.map(({ text }) => text);
 
-  it("without room on its disk answers writes with 503 and reads as ever, and works on when there is some", async () => {
+  it("with a full disk gives 503 for writes only, and recovers when there is space", async () => {
     const { url, client } = await start();
     const { id } = (await request(url, "POST", "/api/notes", { body: { text: "first" } })).json;
-    // The server's own error for a write to a device without room (53100), in the statement that writes.
+    // The server's own error for a full disk (53100), in the statement that writes.
     await client.query(`
       CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN COPY (SELECT 1) TO '/dev/full'; RETURN NEW; END $$;
@@ -116,14 +116,14 @@ describe("a PostgreSQL server", () => {
     expect(entries.rows).toEqual([{ count: 2 }]);
   });
 
-  it("that takes reads only answers writes with 503, and works on when it takes them again", async () => {
+  it("in read-only mode gives 503 for writes, and recovers when writes are allowed", async () => {
     const { url, client } = await start();
     const { id } = (await request(url, "POST", "/api/notes", { body: { text: "first" } })).json;
     const switchTo = async (mode: "on" | "off"): Promise<void> => {
       await client.query("SET default_transaction_read_only = off");
       const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
       await client.query(`ALTER DATABASE ${rows[0]?.name} SET default_transaction_read_only = ${mode}`);
-      // Each connection keeps what it began with.
+      // Each connection keeps the setting it started with.
       await client.query(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
       );

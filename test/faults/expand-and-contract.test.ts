@@ -30,7 +30,7 @@ const tag = entity("tag", { word: string }).rules(OPEN);
 const folder = entity("folder", { name: string, notes: hasMany(() => filed) }).rules(OPEN);
 const filed = note({ ...base, folder: belongsTo(() => folder).optional() }) as never as EntityLike;
 
-/** What the later version adds, its entities, and what it writes to a note besides. */
+/** The later version's additions, its entities, and the extra values that it writes to a note. */
 const ADDITIONS: readonly (readonly [string, readonly EntityLike[], object])[] = [
   ["a longer text", [note({ ...base, text: text.max(4_000) })], { text: "long ".repeat(100) }],
   ["a table", [...before, tag], {}],
@@ -44,7 +44,10 @@ const ADDITIONS: readonly (readonly [string, readonly EntityLike[], object])[] =
   ["versions", [entity("note", base).rules(OPEN).versioned()], {}],
 ];
 
-/** Requests of one version, one after the other, until they are stopped; what an old version's document says of new values is not looked at. */
+/**
+ * Requests of one version, one after the other, until they are stopped; responses with new values are not compared with an
+ * old version's document.
+ */
 function keepAsking(url: string, more: object) {
   const failed: string[] = [];
   let isOver = false;
@@ -93,7 +96,7 @@ describe("two versions on one database, of which the later one adds", () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   });
 
-  it.each(someOf(ADDITIONS, 4))("%s: no request of either fails", async (what, after, more) => {
+  it.each(someOf(ADDITIONS, 4))("%s: no request of either version fails", async (what, after, more) => {
     const database = await freshPostgres();
     cleanups.push(database.drop);
     const start = async (entities: readonly EntityLike[], besides: object = {}) => {

@@ -46,7 +46,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
   const texts = async (app: RunningApp): Promise<string[]> =>
     (await request(app.url, "GET", "/api/notes?_sort=id")).json.map(({ text }: { text: string }) => text);
 
-  /** A hook after the statement, in its transaction, that does something for the text "bad". */
+  /** A hook after the statement, in its transaction, that runs a test's code for the text "bad". */
   const forBad = (work: () => void | Promise<void>): Plugin =>
     createPlugin({
       id: "for-bad",
@@ -60,7 +60,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
       },
     });
 
-  it("a hook that never ends costs its request a 503, and what the request wrote is rolled back", async () => {
+  it("a hook that never ends gives its request a 503, and its writes are rolled back", async () => {
     const app = await start([forBad(() => new Promise(() => {}))], noopLogger, { hookMs: 250 });
     const answers = await Promise.all(Array.from({ length: 6 }, () => create(app, "bad")));
     expect(answers.map(unavailable)).toEqual(answers.map(() => undefined));
@@ -68,7 +68,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
     expect(await texts(app)).toEqual(["good"]);
   });
 
-  it("a hook that throws costs its request a 500 that says nothing, and what the request wrote is rolled back", async () => {
+  it("a hook that throws gives its request a 500, and its writes are rolled back", async () => {
     const secret = "postgres://user:pass@host/db";
     const app = await start([
       forBad(() => {
@@ -90,7 +90,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
       },
     ],
     ["rejects", () => Promise.reject(new TypeError("no disk"))],
-  ])("a logger that %s changes no answer", async (_, log) => {
+  ])("a logger that %s changes no response", async (_, log) => {
     const failing = { debug: log, info: log, warn: log, error: log } as unknown as Logger;
     const app = await start(
       [
@@ -106,7 +106,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
     expect(await texts(app)).toEqual(["good"]);
   });
 
-  it("a table that changes under an app fails where it is used, and tells callers nothing", async () => {
+  it("a table that changes under an app fails where it is used, without details", async () => {
     const lines: string[] = [];
     const keep = (message: string, meta?: object): void => void lines.push(`${message} ${JSON.stringify(meta)}`);
     const app = await start([], { debug: () => {}, info: keep, warn: keep, error: keep });
@@ -126,7 +126,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
     expect(await texts(app)).toEqual(["first"]);
   });
 
-  it("columns that no entity has are in no answer", async () => {
+  it("columns that no entity has are in no response", async () => {
     const app = await start([]);
     const { id } = (await create(app, "first")).json;
     await database.rows(`ALTER TABLE "note" ADD COLUMN "hidden" TEXT DEFAULT 'canary'`);
@@ -139,7 +139,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
     );
   });
 
-  it("updates and soft deletions of one record at once lose neither the deletion nor a change that was acknowledged", async () => {
+  it("parallel updates and soft deletions of one record lose nothing acknowledged", async () => {
     const app = await start([]);
     for (let round = 0; round < 5; round++) {
       const { id } = (await create(app, "first")).json;
@@ -158,7 +158,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
     }
   });
 
-  it("two hundred requests of two callers, mixed up in hooks that wait, each see their own caller", async () => {
+  it("two hundred parallel requests of two callers each keep their own caller", async () => {
     database = await open();
     cleanups.push(database.drop);
     const person = entity("person", { name: string });
@@ -169,7 +169,7 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
     const waits = createPlugin({
       id: "waits",
       hooks: {
-        // As many turns as is anybody's guess, so that requests overtake each other.
+        // A random number of turns, so that requests overtake each other.
         async "operation:validate"() {
           for (let left = (turn++ * 7) % 5; left > 0; left--) await new Promise((resolve) => setTimeout(resolve, 1));
         },

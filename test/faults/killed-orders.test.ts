@@ -16,7 +16,7 @@ const DATABASES = [
 ] as const;
 
 describe.each(DATABASES)("after SIGKILL amid nested writes and batches, on %s", (name, open) => {
-  it("each order has all of its lines, or is not there", { timeout: 900_000 }, async () => {
+  it("each order has all of its lines, or does not exist", { timeout: 900_000 }, async () => {
     const { place, drop } = await open();
     onTestFinished(drop);
     const connect = () => wholeOrders(name === "SQLite" ? embedded({ file: place }) : postgres(place));

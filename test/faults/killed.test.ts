@@ -16,7 +16,7 @@ let api: ReturnType<typeof stockApp>;
 let child: ChildProcess | undefined;
 const cleanups: (() => Promise<unknown>)[] = [];
 
-/** Kills a process that has a bulk request, an import and a workflow in the middle, and is creating records. */
+/** Kills a process in the middle of a bulk request, an import and a workflow, while it creates records. */
 beforeAll(async () => {
   const database = await freshPostgres();
   cleanups.push(database.drop);
@@ -74,7 +74,7 @@ afterAll(async () => {
 const items = (where?: Row): Promise<Row[]> => api.driver.findMany("item", where === undefined ? {} : { where });
 
 describe("after SIGKILL of an app on PostgreSQL", () => {
-  it("each record that was acknowledged is there, once", async () => {
+  it("each acknowledged record exists once", async () => {
     const texts = (await items({ text: { starts: "created-" } })).map(({ text }) => text);
     expect(new Set(texts).size).toBe(texts.length);
     expect(acknowledged.filter((text) => !texts.includes(text))).toEqual([]);
@@ -85,12 +85,12 @@ describe("after SIGKILL of an app on PostgreSQL", () => {
     for (const id of BULK) await api.asSystem().item.update(id, { size: 2 });
   });
 
-  it("whole batches are left of an import, and nothing of the one it was in", async () => {
+  it("an import leaves only complete batches", async () => {
     const texts = new Set((await items({ text: { starts: "import-" } })).map(({ text }) => text));
     expect(texts).toEqual(new Set(IMPORTED.slice(0, 20).map(({ text }) => text)));
   });
 
-  it("a workflow goes on where it was, and repeats no step that had ended", async () => {
+  it("a workflow continues, and repeats no finished step", async () => {
     await expect.poll(() => items({ text: "ordered" }), { timeout: 15_000 }).toMatchObject([{ size: 5 }]);
   });
 

@@ -16,7 +16,7 @@ const after = entity("note", { text: string, size: int.default(0), secret: strin
   .validate(({ size = 0 }) => size < 5, "is too large", { fields: ["size"] });
 
 describe("two versions of an app on one database", () => {
-  it("each keep their own rules and fields, whichever wrote a record", async () => {
+  it("each apply their own rules and fields, whichever wrote a record", async () => {
     const database = await freshPostgres();
     cleanups.push(database.drop);
     const start = async (note: EntityLike, push: "auto" | "off"): Promise<string> => {
@@ -45,7 +45,7 @@ describe("two versions of an app on one database", () => {
 });
 
 describe("a table that other programs write to", () => {
-  it("may hold what its column should not, which costs only those who ask for it", async () => {
+  it("may contain invalid values, which affect only requests for them", async () => {
     const [, open] = SQL_DATABASES[0] as (typeof SQL_DATABASES)[number];
     const database = await open();
     cleanups.push(database.drop);
@@ -54,9 +54,9 @@ describe("a table that other programs write to", () => {
     cleanups.push(close);
     const [good, bad] = [1, 2].map(() => request(url, "POST", "/api/notes", { body: { text: "short" } }));
     const id = (await bad)?.json.id;
-    // SQLite keeps in a column what it is given.
+    // SQLite columns store values of any type.
     await database.rows(`UPDATE "note" SET size = 'many', "createdAt" = 'long ago' WHERE id = '${id}'`);
-    // Null is not in the document: the columns are required. So the responses are not compared with it.
+    // The document does not allow null, because the columns are required. So the responses are not compared with it.
     for (const path of [`/api/notes/${id}`, "/api/notes"]) {
       const response = await fetch(url + path);
       expect(response.status).toBe(200);

@@ -29,10 +29,10 @@ async function start(
 }
 
 describe("a pool of two connections", () => {
-  it("answers fifty slow requests, none lost, in the order of their coming", async () => {
+  it("answers fifty slow requests in order of arrival, and loses none", async () => {
     const { api } = await start({ poolSize: 2, connectionTimeout: 10_000 });
     const texts = Array.from({ length: 50 }, (_, i) => `slow-${String(i).padStart(2, "0")}`);
-    // In the process, so that the order of their coming is known.
+    // In-process calls, so that the order of arrival is known.
     const calls = texts.map((text) =>
       api.asSystem().note.slow({
         text,
@@ -43,12 +43,12 @@ describe("a pool of two connections", () => {
     expect(new Set(answers.map(({ id }) => id)).size).toBe(50);
     const rows = await api.driver.findMany("note", { sort: [{ field: "id", direction: "asc" }] });
     const order = rows.map(({ text }) => texts.indexOf(text as string));
-    // Two work at a time: while one is slow, the other may do some that came later.
+    // Two run at a time: while one is slow, the other may run later requests.
     for (const [position, index] of order.entries()) expect(Math.abs(position - index)).toBeLessThanOrEqual(10);
     expect(rows.every(({ size }) => size === 1)).toBe(true);
   });
 
-  it("answers 503 with Retry-After to who waits too long for one, and works on", async () => {
+  it("gives 503 with Retry-After to requests that wait too long, and keeps working", async () => {
     const { url, api } = await start({ poolSize: 2, connectionTimeout: 300 });
     const released = deferred<void>();
     let holding = 0;
@@ -67,12 +67,12 @@ describe("a pool of two connections", () => {
     expect((await request(url, "GET", "/api/notes")).json).toHaveLength(2);
   });
 
-  it("begins no transaction on a connection that is silent for longer than one is waited for", async () => {
+  it("starts no transaction on a connection that stays silent past the limit", async () => {
     let proxy: Awaited<ReturnType<typeof mutingProxy>> | undefined;
     const { url } = await start(
       { poolSize: 2, connectionTimeout: 300 },
       {
-        // Told apart by the code: were the request's own limit the shorter one, the answer would be that one's.
+        // The code shows which limit was exceeded: that of the request itself would give another one.
         limits: { requestMs: 8_000 },
         async through(target) {
           proxy = await mutingProxy(target);
@@ -89,7 +89,7 @@ describe("a pool of two connections", () => {
     await proxy?.close();
   });
 
-  it("gives back the locks of a transaction that sends nothing any more, and works on", async () => {
+  it("releases the locks of a transaction that sends nothing, and keeps working", async () => {
     const { url, databaseUrl, api } = await start({ poolSize: 2, idleTransactionTimeout: 200 });
     const { id } = (await request(url, "POST", "/api/notes", { body: { text: "first" } })).json;
     const locked = deferred<void>();
@@ -104,7 +104,7 @@ describe("a pool of two connections", () => {
     await locked.promise;
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
-    // Waits for the lock, which nobody in this process will give back.
+    // Waits for the lock, which this process will not release.
     await client.query("UPDATE note SET text = 'second' WHERE id = $1", [id]);
     await client.end();
     thrownOut.resolve();
@@ -116,7 +116,7 @@ describe("a pool of two connections", () => {
     expect(after.map(({ status }) => status)).toEqual([201, 201, 201]);
   });
 
-  it("is whole again by itself when its connections have fallen silent", async () => {
+  it("recovers when its connections have become silent", async () => {
     let proxy: Awaited<ReturnType<typeof mutingProxy>> | undefined;
     const { url } = await start(
       { poolSize: 2, statementTimeout: 300 },
@@ -145,7 +145,7 @@ describe("a pool of two connections", () => {
 });
 
 describe("an app that closes", () => {
-  it("answers what it has begun, commits it, and gives all connections back", async () => {
+  it("finishes pending requests, commits them, and releases all connections", async () => {
     const { url, api, databaseUrl } = await start({ poolSize: 2, connectionTimeout: 10_000 });
     const slow = Array.from({ length: 10 }, (_, i) =>
       request(url, "POST", "/api/notes/slow", { body: { text: `closing-${i}`, milliseconds: 100 } }),
@@ -169,7 +169,7 @@ describe("an app that closes", () => {
 });
 
 describe("two bulk requests that lock the same records in opposite order", () => {
-  it("are both answered, and each is done as a whole", async () => {
+  it("both get a response, and each is applied as a whole", async () => {
     const { url, api } = await start({ poolSize: 4 });
     const ids = Array.from({ length: 30 }, (_, i) => `n${String(i).padStart(2, "0")}`);
     for (const id of ids) await api.asSystem().note.create({ id, text: "t" });
@@ -181,7 +181,7 @@ describe("two bulk requests that lock the same records in opposite order", () =>
       const sizes = new Set((await api.driver.findMany("note")).map(({ size }) => size));
       expect(sizes.size).toBe(1);
     }
-    // Each attempt that lost has taken its entries back with it.
+    // Each failed attempt has rolled back its entries.
     const entries = await api.driver.findMany("auditEntry", { where: { recordId: "n00", operation: "update" } });
     const chain = entries.map(({ before, after }) => [
       (before as { size: number }).size,

@@ -41,7 +41,7 @@ const tally = (answers: readonly { status: number }[]): Record<number, number> =
 };
 
 describe("races on PostgreSQL", () => {
-  it("of 50 creates on one unique value one wins, and 49 are told which field is taken", async () => {
+  it("of 50 creates with one unique value one succeeds, and 49 get the taken field", async () => {
     const answers = await fifty((i) =>
       request(url, "POST", "/api/accounts", { body: { email: "One@x.org", name: `N${i}` } }),
     );
@@ -51,7 +51,7 @@ describe("races on PostgreSQL", () => {
     expect((await request(url, "GET", "/api/accounts?email=one@x.org")).json).toHaveLength(1);
   });
 
-  it("of 50 updates to one unique value one wins", async () => {
+  it("of 50 updates to one unique value one succeeds", async () => {
     const made = await fifty((i) =>
       request(url, "POST", "/api/accounts", { body: { email: `u${i}@x.org`, name: "N" } }),
     );
@@ -63,7 +63,7 @@ describe("races on PostgreSQL", () => {
     expect(tally(answers)).toEqual({ 200: 1, 409: 49 });
   });
 
-  it("of updates that together would break a cross-field rule, those that come first win", async () => {
+  it("of updates that together would violate a cross-field rule, the first succeed", async () => {
     const made = await fifty(() => request(url, "POST", "/api/spans", { body: { from: 1, to: 10 } }));
     const statuses = await Promise.all(
       made.map(async ({ json }) => {
@@ -80,7 +80,7 @@ describe("races on PostgreSQL", () => {
     expect(statuses).toEqual(Array(50).fill([200, 400]));
   });
 
-  it("of updates that together would break a rule about JSON, those that come first win", async () => {
+  it("of updates that together would violate a rule about JSON, the first succeed", async () => {
     const made = await fifty(() => request(url, "POST", "/api/boxes", { body: { size: 1, limits: { max: 10 } } }));
     const statuses = await Promise.all(
       made.map(async ({ json: { id } }) => {
@@ -97,7 +97,7 @@ describe("races on PostgreSQL", () => {
     expect(statuses).toEqual(Array(50).fill([200, 400]));
   });
 
-  it("of 50 creates of one combination one wins, and both fields are named", async () => {
+  it("of 50 creates of one combination one succeeds, and both fields are named", async () => {
     const { json } = await request(url, "POST", "/api/accounts", { body: { email: "three@x.org", name: "N" } });
     const accountId = (json as { id: string }).id;
     const answers = await fifty(() => request(url, "POST", "/api/members", { body: { accountId, team: "red" } }));

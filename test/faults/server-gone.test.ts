@@ -8,7 +8,7 @@ import { type JsonResponse, type RunningApp, request, startApp } from "../suppor
 let server: OwnPostgres;
 let app: RunningApp;
 let begun: () => number;
-/** Ends what a test that failed has left. */
+/** Ends processes that a failed test has left. */
 let stopLoad: () => Promise<void> = async () => {};
 const LIMITS = { requestMs: 2_500, hookMs: 1_000 };
 
@@ -40,7 +40,7 @@ async function ask(sql: string): Promise<Record<string, unknown>[]> {
   }
 }
 
-/** Writes one after the other on several lanes until told to stop; what was answered, by text. */
+/** Writes one after the other on several lanes until stopped; returns the responses by text. */
 function writing(prefix: string, lanes = 6) {
   const answers = new Map<string, JsonResponse>();
   let isOver = false;
@@ -62,7 +62,7 @@ function writing(prefix: string, lanes = 6) {
   };
 }
 
-/** Whatever happened: what was acknowledged is there, nothing twice, and each record has the one entry of its creation. */
+/** In every case: acknowledged records exist, no record exists twice, and each has one entry of its creation. */
 async function expectKept(prefix: string, acknowledged: readonly string[]): Promise<void> {
   const rows = await ask(`SELECT id, text FROM note WHERE text LIKE '${prefix}-%'`);
   const texts = rows.map(({ text }) => text as string);
@@ -74,7 +74,7 @@ async function expectKept(prefix: string, acknowledged: readonly string[]): Prom
 
 describe("while a PostgreSQL server", () => {
   it.each(["stop", "kill"] as const)(
-    "goes away by %s, answers are 503, and what was acknowledged is there afterwards",
+    "goes away by %s, responses are 503, and acknowledged records exist afterwards",
     async (how) => {
       await start();
       const load = writing(how);
@@ -94,7 +94,7 @@ describe("while a PostgreSQL server", () => {
     },
   );
 
-  it("throws out its connections again and again, each answer is 201 or 503, and no write is lost or doubled", async () => {
+  it("ends connections repeatedly, each response is 201 or 503, and no write is lost", async () => {
     await start();
     const load = writing("thrown");
     for (let i = 0; i < 8; i++) {
@@ -111,7 +111,7 @@ describe("while a PostgreSQL server", () => {
     expect((await create("after")).status).toBe(201);
   });
 
-  it("hangs, requests end all the same, and all connections are usable when it goes on", async () => {
+  it("hangs, requests still end, and all connections are usable afterwards", async () => {
     await start({ statementTimeout: 500 });
     expect((await create("hang-before")).status).toBe(201);
     server.freeze();
@@ -129,7 +129,7 @@ describe("while a PostgreSQL server", () => {
     await expectKept("hang", ["hang-before", ...after.map((_, i) => `hang-after-${i}`)]);
   });
 
-  it("hangs for good, closing the app ends", async () => {
+  it("hangs forever, closing the app still ends", async () => {
     await start({ statementTimeout: 500 });
     server.freeze();
     const before = begun();

@@ -9,7 +9,7 @@ const SOUND = [await childProgram(new URL("../../bench/soak/server.child.ts", im
 const FAULTY = [await childProgram(new URL("../support/faults/soaked.child.ts", import.meta.url))];
 
 describe("a soak", () => {
-  it.each(["embedded", "postgres"] as const)("of a sound server on %s finds nothing", async (database) => {
+  it.each(["embedded", "postgres"] as const)("of a correct server on %s finds nothing", async (database) => {
     const result = await soak({ database, requests: REQUESTS, server: SOUND, lanes: 8, samples: 12 });
     expect(result.faults).toEqual([]);
     expect(result.requests).toBeGreaterThanOrEqual(REQUESTS);
@@ -21,7 +21,7 @@ describe("a soak", () => {
     expect(soakTable([result])).toContain("| acknowledged writes |");
   });
 
-  it("finds memory that is kept, files that stay open, defects and writes that get lost", async () => {
+  it("finds memory leaks, open files, defects and lost writes", async () => {
     const { faults, lostWrites, serverErrors } = await soak({
       database: "embedded",
       requests: 700,

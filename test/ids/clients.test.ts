@@ -30,7 +30,7 @@ const item = entity("item", {
   .rules(everyone)
   .actions({ export: exportAction, import: importAction, bulkUpdate: bulkUpdateAction, bulkDelete: bulkDeleteAction });
 
-/** The same entity with ids of another kind; what a client is typed with differs in the ids alone. */
+/** The same entity with ids of another kind; the client's types differ in the ids alone. */
 const ITEMS = {
   string: item.id(string),
   int: item.id(int),
@@ -64,7 +64,7 @@ describe.each(KINDS)("clients of records with ids of the kind %s", (kind) => {
   const ids = (): object => (kind === "string" ? { id: `item ${given++}~ü` } : {});
   const create = (number: string) => client.item.create({ ...ids(), number, ownerId } as never);
 
-  it("the typed one creates, gets, changes and deletes them", async () => {
+  it("work in the typed client: create, get, update and delete", async () => {
     const made = await create("1");
     expect(typeof made.id).toBe(kind === "int" ? "number" : "string");
     expect(await client.item.get(made.id)).toEqual(made);
@@ -82,7 +82,7 @@ describe.each(KINDS)("clients of records with ids of the kind %s", (kind) => {
     await expect(client.item.get(made.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it("the typed one filters, pages, exports, imports, and changes many of them", async () => {
+  it("work in the typed client's filters, pages, exports, imports and bulk changes", async () => {
     const made = [];
     for (let i = 10; i < 17; i++) made.push(await create(String(i)));
     const all = made.map(({ id }) => id);
@@ -110,7 +110,7 @@ describe.each(KINDS)("clients of records with ids of the kind %s", (kind) => {
     expect(await client.item.count({ note: "many" })).toBe(2);
   });
 
-  it("react-admin's lists, gets, creates, changes and deletes them", async () => {
+  it("work in react-admin: list, get, create, update and delete", async () => {
     const provider = jsonServerProvider(url);
     const create = async (number: string) =>
       (await provider.create("items", { data: { ...ids(), number, ownerId } })).data;

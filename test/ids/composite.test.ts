@@ -46,7 +46,7 @@ const shift = entity("shift", {
 describe.each(everyDatabase([shift], 0).filter(([name]) => name !== "MariaDB through a client"))(
   "ids with a native enum, on %s",
   (_name, open) => {
-    it("sort by the places of their words, page by page", async () => {
+    it("sort by the positions of their values, page by page", async () => {
       const database = await open();
       onTestFinished(() => database.drop());
       const app = createTestApp({ entities: [shift], driver: database.driver });
@@ -108,7 +108,7 @@ describe.each(ALL_DATABASES)("ids of several columns, on %s", (_name, open) => {
     };
   };
 
-  it("name records in paths, filters and answers", async () => {
+  it("identify records in paths, filters and responses", async () => {
     const { status, body, headers } = await ask("POST", "memberships", { orgId: "acme", userNo: 7 });
     expect([status, body]).toMatchObject([201, { id: "acme~7", orgId: "acme", userNo: 7, role: "member" }]);
     expect(headers.get("location")).toBe("/api/memberships/acme~7");
@@ -170,7 +170,7 @@ describe.each(ALL_DATABASES)("ids of several columns, on %s", (_name, open) => {
     ]);
   });
 
-  it("may have dates, and are those of handlers' drivers, too", async () => {
+  it("may contain dates, and work in handlers' drivers too", async () => {
     const row = await app.api.driver.create("price", { sku: "a", from: "2024-05-31", cents: 5 } as never);
     expect(row.id).toBe("a~2024-05-31");
     expect(await app.api.driver.findOne("price", { id: "a~2024-05-31" })).toMatchObject({ cents: 5 });
@@ -183,7 +183,7 @@ describe.each(ALL_DATABASES)("ids of several columns, on %s", (_name, open) => {
 });
 
 describe("ids of several columns", () => {
-  it("are refused where they cannot be", () => {
+  it("are refused where they are not supported", () => {
     const thing = entity("thing", { a: string, b: int.optional() });
     expect(() => thing.id(["a", "c"]).build()).toThrow(/"c" is not a column/);
     expect(() => thing.id(["a", "b"]).build()).toThrow(/"b" must be a required/);
@@ -195,7 +195,7 @@ describe("ids of several columns", () => {
   });
 });
 
-it("an id of several columns refuses parts that are no ids, as it refuses others", async () => {
+it("an id of several columns refuses invalid parts, like any invalid id", async () => {
   const desk = entity("desk", { name: string, seats: hasMany(() => seat) })
     .id(int)
     .rules(everyone);

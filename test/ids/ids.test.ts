@@ -118,7 +118,7 @@ describe.each(DATABASES)("ids on %s", (databaseName, open) => {
         app = createTestApp({
           entities: entities as never,
           driver: database.driver,
-          // Their tables are not made on MariaDB, whose migrations are Prisma's own.
+          // Their tables are not created on MariaDB, whose migrations are Prisma's own.
           plugins: databaseName === "MariaDB" ? [] : [idempotency(), audit()],
         } as never) as never;
         await app.api.ready;
@@ -139,7 +139,7 @@ describe.each(DATABASES)("ids on %s", (databaseName, open) => {
         return body;
       };
 
-      it.skipIf(skips)("are found, filtered, related, changed and deleted by", async () => {
+      it.skipIf(skips)("find, filter, relate, update and delete records", async () => {
         const ann = await create("customers", { name: "Ann" });
         expect(typeof ann.id).toBe(type);
         const bob = await create("customers", { name: "Bob" });
@@ -210,7 +210,7 @@ describe.each(DATABASES)("ids on %s", (databaseName, open) => {
         expect(back.map(({ number }) => number)).toEqual(made.map(({ number }) => number).sort());
       });
 
-      it.skipIf(skips)("of no record are 404, and references to none are refused", async () => {
+      it.skipIf(skips)("of a missing record are 404, and references to it are refused", async () => {
         for (const id of ["abc", "0x10", "999999999999999999999999", "00000000-0000-0000-0000-000000000000"])
           expect((await ask("GET", `orders/${id}`)).status).toBe(404);
         expect((await ask("POST", "orders", { id: next(), number: "x", customerId: "nothing" })).status).toBe(400);
@@ -218,7 +218,7 @@ describe.each(DATABASES)("ids on %s", (databaseName, open) => {
       });
 
       it.skipIf(databaseName === "MariaDB")(
-        "are made once for a repeated request, and copied records get their own",
+        "are created once for a repeated request, and copies of records get their own",
         async () => {
           const key = { "idempotency-key": crypto.randomUUID() };
           const id = next();
@@ -238,7 +238,7 @@ describe.each(DATABASES)("ids on %s", (databaseName, open) => {
 });
 
 describe("ids", () => {
-  it("that Keelson makes ascend, also while the clock is behind", async () => {
+  it("created by Keelson ascend, also while the clock is behind", async () => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -255,7 +255,7 @@ describe("ids", () => {
     expect(made[0]?.slice(0, 13)).not.toBe(made[399]?.slice(0, 13));
   });
 
-  it("are refused at once where they cannot be", () => {
+  it("are refused at once where they are not supported", () => {
     const thing = entity("thing", { name: string });
     expect(() => thing.id(int, { from: "keelson" })).toThrow(/numbers come from the "database"/);
     expect(() => thing.id(string, { from: "database" })).toThrow(/texts come from/);

@@ -14,7 +14,7 @@ import {
 import { createTestApp } from "../../src/testing/index.ts";
 import { ALL_DATABASES } from "../support/sql-databases.ts";
 
-// Where transactions run concurrently, a rule about related records has the record locked by its id first.
+// Where transactions run concurrently, a rule about related records first locks the record by its id.
 
 const everyone = { read: ["everyone"], create: ["everyone"] };
 const ofOwner = defineRule("niOfOwner", ({ user }) => ({ order: { owner: String(user?.id) } }));
@@ -38,7 +38,7 @@ const note = entity("note", reference).id(int).rules(rules).actions(actions);
 const mark = entity("mark", reference).id(uuid).rules(rules).actions(actions);
 
 describe.each(ALL_DATABASES)("on %s", (_, open) => {
-  it("texts that are no ids are those of no record", async () => {
+  it("invalid ids are treated as ids of missing records", async () => {
     const database = await open();
     onTestFinished(() => database.drop());
     const app = createTestApp({ entities: [order, line, note, mark], driver: database.driver });

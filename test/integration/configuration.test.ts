@@ -6,7 +6,7 @@ const things = { thing: [{ id: "t1", name: "first" }] };
 const thing = entity("thing", { name: string });
 
 describe("keelson()", () => {
-  it("takes rules themselves as default rules, also combined, and whatever their names", async () => {
+  it("accepts rules themselves as default rules, also combined, under any names", async () => {
     const yes = defineRule("default", ({ user }) => user?.id === "ann");
     const no = defineRule("default", () => false);
     const read = async (rule: typeof yes) => {
@@ -31,7 +31,7 @@ describe("keelson()", () => {
     );
   });
 
-  it("lets two apps mean different rules by one name", async () => {
+  it("allows two apps to use one rule name for different rules", async () => {
     const [yes, no] = [defineRule("tenant", () => true), defineRule("tenant", () => false)];
     const apps = [yes, no].map((rule) =>
       keelson({
@@ -45,7 +45,7 @@ describe("keelson()", () => {
     for (const api of apps) await api.close();
   });
 
-  it("takes the time and ids from the given functions", async () => {
+  it("uses the given functions for the time and ids", async () => {
     const now = new Date("2020-02-29T12:00:00Z");
     let count = 0;
     const options = { clock: { now: () => now }, ids: { next: () => `id-${++count}` } };

@@ -11,7 +11,7 @@ describe("a kernel without plugins", () => {
       logger: noopLogger,
     });
 
-  it("boots, answers 404 to everything, and stops", async () => {
+  it("starts, responds with 404 to everything, and stops", async () => {
     const kernel = boot();
     await kernel.ready;
     expect(kernel.routes).toEqual([]);

@@ -42,7 +42,7 @@ const DATABASES: Readonly<Record<string, () => Promise<{ open(): Driver; remove(
 
 // docs/guides/encryption.md, "Fields that were in clear".
 describe.each(Object.entries(DATABASES))("fields that become encrypted on %s", (_, make) => {
-  it("keep their values at each step, and end as ciphertext that is found", async () => {
+  it("keep their values at each step, and end as searchable ciphertext", async () => {
     const { open, remove } = await make();
     onTestFinished(remove);
 

@@ -30,7 +30,7 @@ import { freshSqliteFile } from "../support/databases.ts";
 const KEY = "ab".repeat(32);
 const EPOCH = new Date(0);
 
-/** Looks at what no condition can compare. */
+/** A rule that reads a value that no condition can compare. */
 const unlocked = defineRule("enhancedUnlocked", ({ record }) => {
   const { phone, status } = record as Row;
   return phone !== "556" && status === "busy";
@@ -99,7 +99,7 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
   const stored = (one: typeof person | typeof note, id: string): Promise<Row> =>
     base.findOne(one.build(), { id }) as Promise<Row>;
 
-  it("hashes what it stores, whatever method stores it", async () => {
+  it("hashes stored passwords in every method", async () => {
     const driver = enhance();
     await driver.create(person, annRow);
     const more = ["bob", "cid"].map((id) => ({ ...annRow, id, email: `${id}@shop.example` }));
@@ -114,7 +114,7 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
     }
   });
 
-  it("stores ciphertext bound to its record, returns plaintext, and finds by blind index", async () => {
+  it("stores ciphertext bound to its record, returns plaintext, and finds by index", async () => {
     await plant();
     const row = await stored(note, "n1");
     expect([row.text, row.phone].join()).toMatch(/^v1:[^,]+,v1:[^,]+$/);
@@ -126,7 +126,7 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
     expect(seen).toEqual(["for my eyes"]);
   });
 
-  it("tags records, so that hidden columns are read by name only", async () => {
+  it("tags records, so that hidden columns are read only by name", async () => {
     await plant();
     const row = (await enhance().findOne(person, { id: "ann" })) as Row;
     expect(entityOfRecord(row)?.name).toBe("person");
@@ -135,7 +135,7 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
     expect([row.password, row.token]).toEqual([expect.stringMatching(/^\$pbkdf2/), "t-1"]);
   });
 
-  /** A driver on which something happens after each read outside a transaction. */
+  /** A driver that runs a callback after each read outside a transaction. */
   function afterFinds(base: Driver, happens: () => Promise<void>): Driver {
     return withMiddleware(base, async (statement, next, inner) => {
       if (statement.kind !== "find" || inner !== base) return next(statement);
@@ -145,7 +145,7 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
     });
   }
 
-  describe("on behalf of a user", () => {
+  describe("an enhanced driver on behalf of a user", () => {
     it("returns what the user may read, record by record, from every method", async () => {
       await plant();
       const asAnn = enhance({ user: { id: "ann" } });
@@ -168,7 +168,7 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
       expect(await asBob.create(person, created)).not.toHaveProperty("salary");
     });
 
-    it("returns what was selected, and decides on columns that were not", async () => {
+    it("returns the selected columns, and decides on others too", async () => {
       await plant();
       const rows = await enhance({ user: { id: "ann" } }).findMany(note, { select: ["text", "status"] });
       expect(rows).toEqual([{ text: "for my eyes", status: "busy" }].map((row) => expect.objectContaining(row)));
@@ -177,7 +177,7 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
       expect(Object.keys(others[0] as Row)).toEqual(["status"]);
     });
 
-    it("stores what the user may write, with the id and timestamps it is given", async () => {
+    it("stores what the user may write, with the given id and timestamps", async () => {
       const asAnn = enhance({ user: { id: "ann" } });
       await asAnn.create(person, { ...annRow, role: "admin", level: 9 });
       expect(await stored(person, "ann")).toMatchObject({ id: "ann", role: "person", level: 1, createdAt: EPOCH });
@@ -191,14 +191,14 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
       expect(await stored(person, "ann")).toMatchObject({ role: "editor" });
     });
 
-    it("takes the word of the caller for who is an administrator", async () => {
+    it("uses the caller's isAdmin", async () => {
       await plant();
       await enhance({ user: { id: "root" }, isAdmin: true }).update(person, { id: "ann" }, { role: "editor" });
       await enhance({ user: { id: "x", role: "admin" }, isAdmin: false }).update(person, { id: "ann" }, { role: "x" });
       expect(await stored(person, "ann")).toMatchObject({ role: "editor" });
     });
 
-    it("decides rules of the record on the stored one, and never on what is sent", async () => {
+    it("decides record rules on the stored record, and never on the input", async () => {
       await plant();
       const asAnn = enhance({ user: { id: "ann" } });
       expect(await asAnn.update(note, { id: "n1" }, { pace: 3 })).toMatchObject({ pace: 3 });
@@ -241,7 +241,7 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
       const written = await asAnn.update(note, { id: "n1" }, { speed: 7, status: "busy" });
       expect(written).toMatchObject({ speed: null, status: "busy" });
       expect(await stored(note, "n1")).toMatchObject({ speed: null });
-      // In a transaction, and where nobody interferes.
+      // In a transaction, and without a concurrent change.
       await enhance().update(note, { id: "n1" }, { phone: "555", status: "busy" });
       expect(await asAnn.update(note, { id: "n1" }, { speed: 8 })).toMatchObject({ speed: 8 });
       await asAnn.transaction((inner) => inner.update(note, { id: "n1" }, { speed: 9 }));
@@ -261,14 +261,14 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
       expect([await stored(note, "n1"), count]).toMatchObject([{ speed: null }, 3]);
     });
 
-    it("goes by the rules of where data is stored, not of where it was read", async () => {
+    it("uses the rules of the entity being written, not of the one that was read", async () => {
       const invite = entity("invite", { role: string }).build();
       const given = { ...tagRecord(invite, { role: "admin" }), ...annRow, role: "admin" };
       await enhance({ user: { id: "ann" } }).create(person, given);
       expect(await stored(person, "ann")).toMatchObject({ role: "person" });
     });
 
-    it("lets no caller give a record away", async () => {
+    it("does not allow a caller to give a record away", async () => {
       await plant();
       await enhance().create(person, { ...annRow, id: "bob", email: "bob@shop.example" });
       await enhance({ user: { id: "ann" } }).update(note, { id: "n1" }, { authorId: "bob", status: "free" });
@@ -288,20 +288,20 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
       expect(await stored(person, "ann")).toMatchObject({ role: "person" });
     });
 
-    it("refuses a user without a proper id", async () => {
+    it("refuses a user without a valid id", async () => {
       await plant();
       await expect(enhance({ user: { id: "" } }).findOne(person, { id: "ann" })).rejects.toThrow(AuthenticationError);
     });
   });
 
-  it("refuses entities it does not know", async () => {
+  it("refuses unknown entities", async () => {
     await expect(enhance().findOne("ghost", { id: "1" })).rejects.toThrow(/no entity "ghost"/);
     await expect(enhance({ user: null }).update("ghost", { id: "1" }, {})).rejects.toThrow(/no entity "ghost"/);
   });
 });
 
-describe("making an enhanced driver", () => {
-  it("takes the entities alone, with the process-wide keys", async () => {
+describe("creating an enhanced driver", () => {
+  it("accepts entities alone, with the process-wide keys", async () => {
     initEncryption(KEY);
     onTestFinished(() => clearEncryptionKeys());
     const base = memoryDriver();
@@ -321,7 +321,7 @@ describe("making an enhanced driver", () => {
     expect(() => createEnhancedDriver(memoryDriver(), entities)).toThrow(/encrypted\(\) needs a key.*too cheap/s);
   });
 
-  it("connects with a context of the caller's own", async () => {
+  it("connects with a context from the caller", async () => {
     const driver = createEnhancedDriver(memoryDriver(), [entity("tag", { name: string })]);
     await driver.connect({
       model: createModel([]),

@@ -8,10 +8,10 @@ import { freshPostgres } from "../support/databases.ts";
 import { amount } from "../support/suite.ts";
 
 const RECORDS = amount(50_000, 200_000);
-/** Repetitions of a text of twelve letters: fewer records have more of them. */
+/** Repetitions of a text of twelve letters: with fewer records, each has more of them. */
 const WORDS = amount(110, 25);
 const MEBIBYTE = 1_048_576;
-/** Of garbage, the engine lets as much lie as its heap takes: in a small one, what is measured is what is held. */
+/** The engine keeps as much garbage as its heap allows: with a small heap, the measured memory is in use. */
 const HEAP = "--max-old-space-size=64";
 
 interface Message {
@@ -44,7 +44,7 @@ function measure(): Promise<NonNullable<Message["measured"]>> {
   return measured;
 }
 
-/** The records are made by the database: the server must not have had them in its memory. */
+/** The records are created by the database, so that the server never had them in memory. */
 async function fill(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -83,7 +83,7 @@ afterAll(async () => {
 });
 
 describe(`an export of ${RECORDS} records from PostgreSQL`, () => {
-  it("has them all, and takes less than 64 MB of memory", { timeout: 120_000 }, async () => {
+  it("contains all of them, and takes less than 64 MB of memory", { timeout: 120_000 }, async () => {
     const before = await measure();
     const ended = told("ended");
     const response = await exported("csv");
@@ -93,17 +93,17 @@ describe(`an export of ${RECORDS} records from PostgreSQL`, () => {
     for await (const piece of response as AsyncIterable<Buffer>) {
       size += piece.length;
       for (const byte of piece) if (byte === 10) lines += 1;
-      end = `${end}${piece.subarray(-4_000).toString()}`.slice(-4_000); // a row may come in two pieces
+      end = `${end}${piece.subarray(-4_000).toString()}`.slice(-4_000); // a row may arrive in two pieces
     }
     await ended;
     const { peak } = await measure();
     expect(lines).toBe(RECORDS + 1);
     expect(end).toContain(`"Line ${RECORDS}"`);
-    expect(size).toBeGreaterThan(64 * MEBIBYTE); // more than there is room for
+    expect(size).toBeGreaterThan(64 * MEBIBYTE); // more than the buffers hold
     expect((peak - before.rss) / MEBIBYTE).toBeLessThan(64);
   });
 
-  it("asks the database nothing more once its client has gone", async () => {
+  it("stops querying the database once its client has disconnected", async () => {
     await measure();
     const ended = told("ended");
     const response = await exported("json");

@@ -1,5 +1,5 @@
 // A server whose records are exported by export-memory.test.ts, on the PostgreSQL of its argument. It tells its parent
-// when an export has ended, and answers "measure" with its memory and what it has asked the database.
+// when an export has ended, and responds to "measure" with its memory and the statements it has sent.
 
 import { withMiddleware } from "../../src/gate/index.ts";
 import { defineRule, entity, exportAction, int, keelson, noopLogger, postgres, string, text } from "../../src/index.ts";

@@ -8,7 +8,7 @@ const all = ["everyone"];
 const open = { read: all, create: all, update: all, delete: all };
 const note = entity("note", { text: string.max(5), by: string.default("nobody").readonly() }).rules(open);
 
-/** Writes of a caller, by routes that need no other plugin. */
+/** A caller's writes, through routes that need no other plugin. */
 const writes = createPlugin({
   id: "acme/writes",
   endpoints: {
@@ -35,7 +35,7 @@ const writes = createPlugin({
       handler: async ({ scope }) => (await scope.run({ kind: "list", entity: note })).records,
     }),
   },
-  // What a plugin that replaces rules does for endpoints.
+  // A plugin that replaces rules has to do this for endpoints.
   hooks: { "route:authorize": (asked) => void (asked.allowed = true) },
 });
 
@@ -53,7 +53,7 @@ async function boot(choose: (defaults: PluginList) => Iterable<Plugin>, of: Enti
   return { api, log, send, stored };
 }
 
-/** The defaults without one, and without those that require it. */
+/** The defaults without one plugin, and without those that require it. */
 const without =
   (...ids: readonly string[]) =>
   (defaults: PluginList): PluginList =>
@@ -61,7 +61,7 @@ const without =
 const NEEDS_VALIDATION = ["crud", "actions", "validation"];
 
 describe("an app without a plugin that validates", () => {
-  it("lets callers store nothing, whatever they send", async () => {
+  it("stores nothing for callers, with any input", async () => {
     const { send, stored, log } = await boot(without(...NEEDS_VALIDATION));
     for (const [path, body] of [
       ["/create", { text: "two" }],
@@ -75,21 +75,21 @@ describe("an app without a plugin that validates", () => {
     expect(log.lines.join("\n")).toContain("CONFIGURATION_ERROR");
   });
 
-  it("still stores what code of the app stores as the system", async () => {
+  it("still stores what the app's code writes as the system", async () => {
     const { api, stored } = await boot(without(...NEEDS_VALIDATION));
     await api.asSystem().note.create({ text: "two", by: "code" });
     await expect(api.as({ id: "ann" }).note.create({ text: "three" })).rejects.toThrow("validation");
     expect((await stored()).sort()).toEqual(["one by ann", "two by code"]);
   });
 
-  it("lets them store again with another plugin that provides it", async () => {
+  it("stores again with another plugin that provides validation", async () => {
     const mine = createPlugin({ id: "acme/checks", provides: ["validation"] });
     const { send, stored } = await boot((defaults) => without(...NEEDS_VALIDATION)(defaults).with(mine));
     expect(await send("POST", "/update/n1", { text: "two" })).toBe(200);
     expect(await stored()).toEqual(["two by ann"]);
   });
 
-  it("does not start when that plugin adds its function too late", async () => {
+  it("does not start if that plugin adds its function too late", async () => {
     const late = createPlugin({
       id: "acme/late",
       provides: ["validation"],
@@ -121,7 +121,7 @@ describe("an app without a plugin that decides", () => {
     expect(await stored()).toEqual(["one by ann"]);
   });
 
-  it("does not start where definitions have rules", () => {
+  it("does not start if definitions have rules", () => {
     const boot = () =>
       keelson({ entities: [note], driver: memoryDriver(), plugins: () => [writes], logger: recordingLogger() });
     expect(boot).toThrow('note.rules(), but no plugin in the list provides "rules"');

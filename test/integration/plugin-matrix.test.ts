@@ -99,7 +99,7 @@ const walls = createPlugin({
       appliesTo: isWalled,
     });
   },
-  // Policies are for operations; a handler's driver is narrowed by hand.
+  // Policies apply to operations; a handler's driver is narrowed by hand.
   wrapHandlerDriver(driver, { entities }, scope) {
     const wall = scope?.principal.user?.wall;
     if (wall === undefined) return driver;
@@ -161,7 +161,7 @@ describe.each(ALL_DATABASES)("plugins and surfaces on %s", (_name, openDatabase)
   const ask = (user: "ann" | "ben", method: string, path: string, body?: unknown) =>
     request(app.url, method, `/api${path}`, { token: user, ...(body === undefined ? {} : { body }) });
 
-  /** Everything that a caller may be told, as text. */
+  /** Everything that a caller may receive, as text. */
   const told = async (user: "ann" | "ben", path: string): Promise<string> => {
     const response = await fetch(`${app.url}/api${path}`, { headers: { authorization: `Bearer ${user}` } });
     return `${response.status} ${response.headers.get("x-total-count") ?? ""} ${await response.text()}`;
@@ -188,12 +188,12 @@ describe.each(ALL_DATABASES)("plugins and surfaces on %s", (_name, openDatabase)
     ["an export as CSV", "/books/export?format=csv", "Dune"],
     ["a handler's driver", "/books/titles", "Dune"],
     ["a handler's client", "/books/by-client", "Dune"],
-  ])("a restriction holds for %s", async (_, path, shown) => {
+  ])("a restriction applies to %s", async (_, path, shown) => {
     expect(await told("ann", path)).toContain(shown);
     expect(await told("ben", path)).not.toContain(shown);
   });
 
-  it("a restriction holds for clients in the process", async () => {
+  it("a restriction applies to in-process clients", async () => {
     const [ann, ben] = [api.as({ id: "ann", wall: "red" }).book, api.as({ id: "ben", wall: "blue" }).book];
     expect([await ann.count(), await ben.count()]).toEqual([1, 0]);
     expect([(await ann.list()).data.length, (await ben.list()).data.length]).toEqual([1, 0]);
@@ -218,7 +218,7 @@ describe.each(ALL_DATABASES)("plugins and surfaces on %s", (_name, openDatabase)
     ["a handler's driver that deletes", "POST", "/books/burn"],
     ["a step that updates", "POST", "/books/spoil-by-step"],
     ["a step that deletes", "POST", "/books/burn-by-step"],
-  ])("a restriction keeps others' records from %s", async (_, method, path, body) => {
+  ])("a restriction hides other callers' records from %s", async (_, method, path, body) => {
     await ask("ben", method, path, body);
     expect(await stored()).toEqual([DUNE]);
     expect(await api.asSystem().book.get("b1", { include: ["shelf", "tags"] })).toMatchObject({
@@ -238,7 +238,7 @@ describe.each(ALL_DATABASES)("plugins and surfaces on %s", (_name, openDatabase)
     ["a batch", "POST", "/batch", [{ method: "POST", path: "/books", body: { title: "new" } }]],
     ["a handler's driver", "POST", "/books/add", undefined, 2],
     ["a step", "POST", "/books/add-by-step", undefined],
-  ])("a stamp and a listener hold for %s", async (_, method, path, body, count = 1) => {
+  ])("a stamp and a listener apply to %s", async (_, method, path, body, count = 1) => {
     expect((await ask("ben", method, path, body)).status).toBeLessThan(300);
     expect(await stored()).toEqual([
       DUNE,
@@ -247,7 +247,7 @@ describe.each(ALL_DATABASES)("plugins and surfaces on %s", (_name, openDatabase)
     expect(heard).toEqual(Array.from({ length: count }, () => expect.stringMatching(/^ben create /)));
   });
 
-  it("a stamp and a listener hold for a client in the process", async () => {
+  it("a stamp and a listener apply to an in-process client", async () => {
     await api.as({ id: "ben", wall: "blue" }).book.create({ title: "new" });
     expect(await stored()).toEqual([DUNE, "new (none) behind blue"]);
     expect(heard).toEqual([expect.stringMatching(/^ben create /)]);
@@ -265,12 +265,12 @@ describe.each(ALL_DATABASES)("plugins and surfaces on %s", (_name, openDatabase)
     ["a cascade", "DELETE", "/shelves/s1", undefined, ["ann delete b1"]],
     ["a handler's driver", "POST", "/books/spoil", undefined, ["ann update b1"]],
     ["a step", "POST", "/books/burn-by-step", undefined, ["ann delete b1"]],
-  ])("a listener hears of %s", async (_, method, path, body, expected) => {
+  ])("a listener receives changes by %s", async (_, method, path, body, expected) => {
     expect((await ask("ann", method, path, body)).status).toBeLessThan(300);
     expect(heard).toEqual(expected);
   });
 
-  it("a listener hears of pairs of many to many", async () => {
+  it("a listener receives changes of many-to-many pairs", async () => {
     await ask("ann", "PATCH", "/books/b1", { tagsIds: [] });
     await ask("ann", "PATCH", "/books/b1", { tagsIds: ["t1"] });
     expect(heard.filter((one) => one.includes("link"))).toEqual(["ann unlink b1", "ann link b1"]);

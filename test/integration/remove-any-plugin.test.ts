@@ -12,7 +12,7 @@ import {
 
 const note = entity("note", { text: string }).rules({ read: ["everyone"], create: ["everyone"] });
 
-/** What an app without one of the default plugins does: a report that names who misses it, or the rest works. */
+/** An app without one default plugin: it reports what needs the plugin, or works without it. */
 const WITHOUT: Readonly<Record<string, string | "works">> = {
   rules: 'requires "rules"',
   "field-security": "works",
@@ -59,7 +59,7 @@ describe("an app without one default plugin", () => {
     await api.close();
   });
 
-  it("has no action that reads the filters of lists without the plugin that knows them", async () => {
+  it("has no action that reads a list's filters without the plugin that parses them", async () => {
     const api = keelson({
       entities: [entity("note", { text: string }).actions({ count: countAction })],
       driver: memoryDriver(),
@@ -70,7 +70,7 @@ describe("an app without one default plugin", () => {
     await api.close();
   });
 
-  it("also without rules in its definitions cannot lose the rules plugin", () => {
+  it("cannot lose the rules plugin, even without rules in its definitions", () => {
     const bare = entity("bare", { text: string });
     const boot = () =>
       keelson({ entities: [bare], driver: memoryDriver(), plugins: (defaults) => defaults.without("rules") });

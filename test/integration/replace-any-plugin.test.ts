@@ -6,7 +6,7 @@ import { request, startApp } from "../support/http.ts";
 const all = ["everyone"];
 const note = entity("note", { text: string }).timestamps(false).rules({ read: all, create: all });
 
-/** The least that takes the place of each default plugin, written with the public doors. */
+/** A minimal replacement for each default plugin, written with the public API. */
 const MINIMAL: Readonly<Record<string, () => Plugin>> = {
   rules: () =>
     createPlugin({
@@ -94,7 +94,7 @@ const MINIMAL: Readonly<Record<string, () => Plugin>> = {
 };
 
 describe("an app with a minimal plugin in place of a default one", () => {
-  it("is tried for each of them", () => {
+  it("is tested for each of them", () => {
     expect(Object.keys(MINIMAL).sort()).toEqual([...defaultPlugins().ids].sort());
   });
 

@@ -1,5 +1,5 @@
-// A server that shutdown.test.ts ends while it is busy. After the first batch of an export, whatever reads from the database
-// waits until the parent says "go". Its arguments are the host and the grace period in milliseconds.
+// A server that shutdown.test.ts ends while it is busy. After the first batch of an export, every read from the database
+// waits until the parent sends "go". Its arguments are the host and the grace period in milliseconds.
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -26,7 +26,7 @@ process.on("message", () => go.resolve());
 let begun = 0;
 const begin = () => void process.send?.({ begun: ++begun });
 
-/** The first read that counts is that of the export's first batch; all others wait. */
+/** The first counted read is that of the export's first batch; all others wait. */
 let reads = Number.NEGATIVE_INFINITY;
 const inner = memoryDriver();
 const driver = withMiddleware(inner, async (statement, next) => {
@@ -53,7 +53,7 @@ const api = {
   },
 };
 
-/** Hosts with a server of their own, and a route of their own that waits too. */
+/** Hosts with their own server, and their own route that waits too. */
 const hosts: Readonly<Record<string, () => Server>> = {
   "Express 5": () => withExpress(express5()),
   "Express 4": () => withExpress(express4()),

@@ -11,7 +11,7 @@ import { untilRefused } from "../support/until-refused.ts";
 const REQUESTS = 20;
 const NOTES = 5_000;
 
-/** A child process that has begun twenty answers and an export, and where the host has routes of its own, one of those. */
+/** A child process with twenty pending requests and an export; if the host has its own routes, one request is to those. */
 async function startBusy(host: string, gracePeriod: number) {
   const script = await childProgram(new URL("shutdown.child.ts", import.meta.url));
   const child = spawn(process.execPath, [script, host, String(gracePeriod)], {
@@ -35,7 +35,7 @@ async function linesOf(exported: IncomingMessage): Promise<number> {
 }
 
 describe.each(["serve", "Express 5", "Express 4", "Hono"])("SIGTERM, on %s", (host) => {
-  it("finishes twenty requests and an export, takes no new ones, closes the app and exits with 0", async () => {
+  it("finishes twenty requests and an export, refuses new ones, and exits with 0", async () => {
     const { child, port, exported, answers, busy, ended, closed } = await startBusy(host, 10_000);
     const lines = linesOf(exported);
     await busy;
@@ -52,7 +52,7 @@ describe.each(["serve", "Express 5", "Express 4", "Hono"])("SIGTERM, on %s", (ho
     expect(await ended).toEqual([0, null]);
   });
 
-  it("cuts what outlasts the grace period, closes the app and exits with 0", async () => {
+  it("cuts what exceeds the grace period, closes the app and exits with 0", async () => {
     const { child, exported, answers, busy, ended, closed } = await startBusy(host, 50);
     const lines = linesOf(exported);
     lines.catch(() => {});

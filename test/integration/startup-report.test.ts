@@ -24,7 +24,7 @@ function problemsOf(config: Partial<Parameters<typeof keelson>[0]>): readonly st
 }
 
 describe("the start-up report", () => {
-  it("lists everything that is wrong at once", () => {
+  it("lists every problem at once", () => {
     const other = entity("other", {});
     const broken = entity("broken", {
       title: string,
@@ -58,12 +58,12 @@ describe("the start-up report", () => {
     ["field-rules", entity("x", { f: string.writable("admin") })],
     ["versioned", entity("x", {}).versioned()],
     ["actions", entity("x", {}).actions({ a: { handler: () => 1 } })],
-  ])("refuses %s while no plugin provides it, so that nothing is stored in clear", (feature, definition) => {
+  ])("refuses %s if no plugin provides it, so that nothing is stored in clear", (feature, definition) => {
     const plugins = (defaults: PluginList) => defaults.without("field-security").without("versions").without("actions");
     expect(problemsOf({ entities: [definition], plugins })).toEqual([expect.stringContaining(`provides "${feature}"`)]);
   });
 
-  it("names both owners of a name that is taken", () => {
+  it("names both owners of a duplicate name", () => {
     expect(problemsOf({ entities: [entity("a", {}), entity("a", {})] })).toEqual(['entity "a" is defined twice']);
     const people = [entity("person", {}), entity("human", {}).plural("people")];
     expect(problemsOf({ entities: people })).toEqual([
@@ -90,7 +90,7 @@ describe("the start-up report", () => {
     expect(problemsOf({ plugins: [a, b] })).toEqual(["Plugins wait for each other in a circular way: a -> b -> a"]);
   });
 
-  it("tells what to do about a factory that was not called, and about strangers", () => {
+  it("says what to do about a factory that was not called, and about other objects", () => {
     expect(problemsOf({ plugins: [health as never] })).toEqual([
       "The plugin list contains a function (health); call it: health()",
     ]);
@@ -99,7 +99,7 @@ describe("the start-up report", () => {
     ]);
   });
 
-  it("refuses a prefix that is no path", () => {
+  it("refuses a prefix that is not a path", () => {
     expect(problemsOf({ apiPrefix: "api v1" })).toEqual(['apiPrefix "api v1" must be a path such as /api']);
   });
 
@@ -123,7 +123,7 @@ describe("the start-up report", () => {
     expect(() => keelson(config as never)).toThrow(message);
   });
 
-  it("is empty for an app that is right", () => {
+  it("is empty for a valid app", () => {
     expect(problemsOf({ entities: [entity("a", { t: string })], apiPrefix: "/v1/" })).toEqual([]);
   });
 });

@@ -33,7 +33,7 @@ const app = createTestApp({
 });
 afterAll(() => app.close());
 
-/** An answer without what differs from request to request. */
+/** A response without the parts that differ between requests. */
 function comparable(answer: { status: number; body: unknown }): unknown {
   return JSON.parse(
     JSON.stringify([answer.status, answer.body], (key, value) =>
@@ -42,7 +42,7 @@ function comparable(answer: { status: number; body: unknown }): unknown {
   );
 }
 
-describe("a stranger's rule", () => {
+describe("a third-party rule", () => {
   const callers = [null, { id: "ann" }, { id: "bob" }, { id: "root", role: "admin" }];
   const requests = [
     ["GET", ""],
@@ -54,14 +54,17 @@ describe("a stranger's rule", () => {
   ] as const;
   const table = callers.flatMap((caller) => requests.map(([method, path, body]) => ({ caller, method, path, body })));
 
-  it.each(table)("answers $caller $method $path as the built-in rule does", async ({ caller, method, path, body }) => {
-    const asOurs = await app.as(caller).request(method, `/api/ours${path}`, body);
-    const asTheirs = await app.as(caller).request(method, `/api/theirs${path}`, body);
-    expect(comparable(asTheirs)).toEqual(comparable(asOurs));
-  });
+  it.each(table)(
+    "gives $caller for $method $path the same response as the built-in rule",
+    async ({ caller, method, path, body }) => {
+      const asOurs = await app.as(caller).request(method, `/api/ours${path}`, body);
+      const asTheirs = await app.as(caller).request(method, `/api/theirs${path}`, body);
+      expect(comparable(asTheirs)).toEqual(comparable(asOurs));
+    },
+  );
 });
 
-describe("a stranger's action", () => {
+describe("a third-party action", () => {
   const attached = (name: string, archiving: Parameters<ReturnType<typeof ruled>["actions"]>[0]["archive"]) =>
     ruled(name).actions({ archive: archiving });
   const ruled = (name: string) => entity(name, fields).ownedBy("author").rules(access("ownerOrAdmin"));
@@ -81,7 +84,7 @@ describe("a stranger's action", () => {
     [{ id: "bob" }, "a1"],
     [{ id: "bob" }, "nope"],
     [{ id: "root", role: "admin" }, "b1"],
-  ])("answers %j on %s as the prebuilt one that it rewrites", async (caller, id) => {
+  ])("gives %j for %s like the prebuilt action that it reimplements", async (caller, id) => {
     const ask = async (plural: string) => {
       const answer = await both.as(caller).request("POST", `/api/${plural}/${id}/archive`);
       const after = await both.as(caller).request("GET", `/api/${plural}/${id}`);
@@ -90,7 +93,7 @@ describe("a stranger's action", () => {
     expect(await ask("rewrittens")).toEqual(await ask("prebuilts"));
   });
 
-  it("goes through the gate like any other write", async () => {
+  it("passes through the gate like any other write", async () => {
     const post = (id: string | null, path: string) => app.as(id === null ? null : { id }).request("POST", path);
     expect((await post(null, "/api/ours/a1/archive")).status).toBe(401);
     expect((await post("bob", "/api/ours/a1/archive")).status).toBe(403);
@@ -99,7 +102,7 @@ describe("a stranger's action", () => {
     expect((await app.api.as({ id: "ann" }).our.get("a1")).archived).toBe(true);
   });
 
-  it("reports what it cannot work with when the app starts", () => {
+  it("reports unsuitable entities when the app starts", () => {
     const boot = () =>
       keelson({ entities: [user], driver: memoryDriver(), logger: noopLogger, plugins: [archive({ field: "gone" })] });
     expect(boot).toThrow('archive: no entity has a field "gone"');

@@ -51,7 +51,7 @@ async function get(kernel: App, url: string): Promise<[number, string | null]> {
 }
 
 describe("starting", () => {
-  it("makes requests wait until the app can answer", async () => {
+  it("makes requests wait until the app is ready", async () => {
     let release: () => void = () => {};
     const slow = createPlugin({ id: "slow", start: () => new Promise<void>((resolve) => (release = resolve)) });
     const kernel = boot(memoryDriver(), [slow]);
@@ -62,7 +62,7 @@ describe("starting", () => {
     await kernel.close();
   });
 
-  it("answers early routes while the database is away, without asking who calls", async () => {
+  it("serves early routes while the database is unavailable, without getUser", async () => {
     const { driver, fail } = flaky();
     fail(new DatabaseUnavailableError());
     const kernel = boot(driver);
@@ -71,7 +71,7 @@ describe("starting", () => {
     await kernel.close();
   });
 
-  it("answers 503 while the database is away, and recovers by itself", async () => {
+  it("responds with 503 while the database is unavailable, and recovers by itself", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     try {
       const { driver, fail } = flaky();
@@ -90,7 +90,7 @@ describe("starting", () => {
     }
   });
 
-  it("does not try again what cannot heal by itself, and keeps its text out of answers", async () => {
+  it("does not retry permanent failures, and hides their text from responses", async () => {
     const logger = recordingLogger();
     const broken = createPlugin({
       id: "broken",
@@ -108,7 +108,7 @@ describe("starting", () => {
     await kernel.close();
   });
 
-  it("knows by its brand that another copy of the package found the database away", async () => {
+  it("recognises by its brand another copy's error about an unavailable database", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     try {
       const { driver, fail } = flaky();
@@ -163,7 +163,7 @@ describe("stopping", () => {
 });
 
 describe("closing", () => {
-  it("happens once, however often it is asked for", async () => {
+  it("happens once, however often it is called", async () => {
     let stops = 0;
     const kernel = boot(memoryDriver(), [createPlugin({ id: "counted", stop: () => void stops++ })]);
     await kernel.ready;
@@ -172,7 +172,7 @@ describe("closing", () => {
     expect(stops).toBe(1);
   });
 
-  it("does not wait for ever for a plugin that does not stop, a service that does not close or a start", async () => {
+  it("does not wait forever for a plugin's stop, a service's close or a start", async () => {
     const logger = recordingLogger();
     const never = () => new Promise<void>(() => {});
     const stopped: string[] = [];
@@ -194,7 +194,7 @@ describe("closing", () => {
     for (const what of ["start", 'plugin "stuck"', "services"]) expect(lines).toContain(`Stopping failed: ${what}`);
   });
 
-  it("leaves a start that ends later stopped", async () => {
+  it("stops an app whose start ends later", async () => {
     const { driver, fail } = flaky();
     const begun: string[] = [];
     let release: () => void = () => {};
@@ -217,7 +217,7 @@ describe("closing", () => {
     await expect(kernel.asSystem().thing?.count()).rejects.toMatchObject({ code: "UNAVAILABLE" });
   });
 
-  it("starts a plugin that takes longer than a hook may", async () => {
+  it("starts a plugin that takes longer than the time limit of a hook", async () => {
     const slow = createPlugin({ id: "slow", start: () => new Promise<void>((resolve) => setTimeout(resolve, 20)) });
     const limits = { hookMs: 5 };
     const kernel = createApp({ entities: [], driver: memoryDriver(), plugins: [slow], limits });
@@ -225,7 +225,7 @@ describe("closing", () => {
     await kernel.close();
   });
 
-  it("finishes the in-process calls that are in flight, and refuses those that come after it", async () => {
+  it("finishes pending in-process calls, and refuses later ones", async () => {
     const [begun, gate] = [deferred<void>(), deferred<void>()];
     const stopped: string[] = [];
     const parts = createPlugin({
@@ -252,7 +252,7 @@ describe("closing", () => {
     expect(stopped).toEqual(["parts"]);
   });
 
-  it("lets a request in flight use in-process calls to its end", async () => {
+  it("allows a pending request to use in-process calls to its end", async () => {
     const [begun, gate] = [deferred<void>(), deferred<void>()];
     const slow = createPlugin({
       id: "slow",
@@ -276,7 +276,7 @@ describe("closing", () => {
     await closing;
   });
 
-  it("gives up in-process calls that do not end", async () => {
+  it("abandons in-process calls that do not end", async () => {
     const logger = recordingLogger();
     const begun = deferred<void>();
     const stuck = createPlugin({

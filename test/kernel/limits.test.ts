@@ -18,7 +18,7 @@ function problemsOf(limits: object): readonly string[] {
 }
 
 describe("limits", () => {
-  it("keep their default where they are undefined", async () => {
+  it("keep their default if they are undefined", async () => {
     const kernel = boot({ pageSize: undefined, hookMs: 7 });
     expect(kernel.limits).toEqual({ ...DEFAULT_LIMITS, hookMs: 7 });
     await kernel.close();

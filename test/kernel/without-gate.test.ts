@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createKernel, type KernelRouteContext, makePlugin, noopLogger } from "../../src/kernel/index.ts";
 
-/** A plugin of the kernel alone, which notes what happens to it. */
+/** A plugin for the kernel alone, which records its calls. */
 function greeter(told: string[]) {
   return makePlugin({
     id: "acme/greeter",
@@ -31,7 +31,7 @@ const ask = async (kernel: ReturnType<typeof createKernel>, path: string) => {
   return [response.status, await response.json()];
 };
 
-it("a kernel without the gate boots, serves endpoints and stops", async () => {
+it("a kernel without the gate starts, serves endpoints and stops", async () => {
   const told: string[] = [];
   const kernel = createKernel({ plugins: [greeter(told)], logger: noopLogger, getUser: () => ({ id: "ann" }) });
   await kernel.ready;

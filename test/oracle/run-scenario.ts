@@ -114,8 +114,8 @@ function allowedOutcomes(database: Database, model: Model, world: World, step: S
 }
 
 /**
- * Whether a write has hidden a record that it refers to from its caller. Where writes wait for each other, it may be refused
- * like a reference to a record that was hidden meanwhile.
+ * Whether a write hides a record that it refers to from its own caller. If writes wait for each other, it may be refused
+ * like a reference to a record that was hidden concurrently.
  */
 function hidesReferences(model: Model, before: World, after: World, by: Principal): boolean {
   return model.entities.some((entity) =>
@@ -133,7 +133,7 @@ function hidesReferences(model: Model, before: World, after: World, by: Principa
 const writtenRows = (before: World, after: World, entity: string): readonly Row[] =>
   rowsOf(after, entity).filter((row) => JSON.stringify(row) !== JSON.stringify(rowOf(before, entity, row.id)));
 
-/** A field that the caller may not read has changed: the answer is the same, whatever the evaluator says of it. */
+/** A field that the caller may not read has changed: the response must stay the same, even if the evaluator permits others. */
 async function askAgain(
   app: OracleApp,
   database: Database,

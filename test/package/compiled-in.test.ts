@@ -13,27 +13,27 @@ const source = sourceFiles("src", (path) => path.endsWith(".ts"))
   .map(({ text }) => text)
   .join("\n");
 
-/** Their types are named by the package's declarations, so that whoever uses it needs them besides. */
+/** The package's declarations refer to their types, so that TypeScript users need them too. */
 const NAMED_IN_DECLARATIONS = ["zod"];
 
-describe("libraries that are compiled into the package", () => {
-  it.each(compiledIn)("%s is used, and of one exact version", (name) => {
+describe("bundled libraries", () => {
+  it.each(compiledIn)("%s is used, with one exact version", (name) => {
     expect(source).toMatch(new RegExp(`(from |import |import\\()"${name}(/[\\w-]+)?"`));
     expect({ ...dependencies, ...devDependencies }[name]).toMatch(/^\d+\.\d+\.\d+$/);
   });
 
-  it("are not installed with it, except for what its declarations name", () => {
+  it("are not installed with it, except those that its declarations refer to", () => {
     expect(compiledIn.filter((name) => dependencies?.[name] !== undefined)).toEqual(NAMED_IN_DECLARATIONS);
   });
 
-  it("exclude those that deal with tokens, which vulnerability scanners must see", () => {
+  it("exclude those that handle tokens, which vulnerability scanners must see", () => {
     expect(compiledIn).not.toContain("jose");
     expect(dependencies).toHaveProperty("jose");
   });
 });
 
-describe("the version of the schema engine that a remembered comparison is of", () => {
-  it("is the one that the package asks for", () => {
+describe("the schema engine's version in a stored comparison", () => {
+  it("is the one that the package requires", () => {
     expect(peerDependencies?.["@prisma/schema-engine-wasm"]?.startsWith(`${ENGINE_VERSION}-`)).toBe(true);
   });
 });

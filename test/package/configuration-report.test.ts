@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
 import { builtPackage } from "../cli/built-package.ts";
 
-it("a script with a wrong configuration ends with the sentences first, all of them, and little else", async () => {
+it("a script with an invalid configuration prints all problems first", async () => {
   const index = pathToFileURL(join(await builtPackage(), "dist/index.js")).href;
   const folder = await mkdtemp(join(tmpdir(), "keelson-script-"));
   const file = join(folder, "script.mjs");

@@ -17,7 +17,7 @@ const OPTIONAL = {
 
 const IMPORT = /^(?:import|export) (type )?(?:\{([^}]*)\}|\*[^"]*|\w+) from "(\.[^"]+)";/gm;
 
-/** Files whose values each file imports; an import of types alone is gone once it is compiled. */
+/** Files whose values each file imports; type-only imports are removed by the compiler. */
 const imports = new Map(
   [...texts].map(([path, text]) => [
     path,
@@ -27,7 +27,7 @@ const imports = new Map(
   ]),
 );
 
-/** Files that are loaded with a file: static imports of values, however far away. */
+/** Files that are loaded with a file, through static imports of values at any depth. */
 function loadedWith(file: string, seen = new Set<string>()): ReadonlySet<string> {
   if (seen.has(file)) return seen;
   seen.add(file);
@@ -43,7 +43,7 @@ function optionalIn(file: string): string[] {
 }
 
 describe("an optional plugin", () => {
-  it.each(Object.entries(OPTIONAL))("%s is loaded by its own entry point and brings no other along", (name, folder) => {
+  it.each(Object.entries(OPTIONAL))("%s is loaded by its own entry point and loads no other plugin", (name, folder) => {
     expect(optionalIn(`${folder}index.ts`)).toEqual([name]);
   });
 

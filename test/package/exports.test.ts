@@ -7,7 +7,7 @@ import { repositoryRoot } from "../support/source-files.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** What can be imported at run time, by subpath: a name that comes or goes is a decision, and shows here. */
+/** All run-time exports, by subpath: adding or removing a name is a decision, and shows here. */
 const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   keelson: words(`
     ActionBuilder AuthenticationError AuthorizationError BadRequestError ConfigurationError ConflictError
@@ -96,7 +96,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   `),
 };
 
-/** Sections 1.1 and 2.4 of the specification, as far as this release goes. */
+/** Sections 1.1 and 2.4 of the specification, as far as this release implements them. */
 const SPECIFIED = words(`
     defineConfig keelson entity ServiceContainer resolveEntity
     string text int float bool boolean datetime json jsonTyped email
@@ -119,7 +119,7 @@ const SPECIFIED = words(`
 `);
 
 describe("the package", () => {
-  it("has no subpath but those listed here", () => {
+  it("has only the listed subpaths", () => {
     const { exports } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
       exports: Record<string, unknown>;
     };
@@ -127,7 +127,7 @@ describe("the package", () => {
     expect(subpaths.map((key) => `keelson${key.slice(1)}`).sort()).toEqual(Object.keys(EXPORTS).sort());
   });
 
-  it.each(Object.entries(EXPORTS))("exports from %s what is listed here, and nothing else", async (subpath, names) => {
+  it.each(Object.entries(EXPORTS))("exports from %s only the listed names", async (subpath, names) => {
     expect(Object.keys(await import(subpath)).sort()).toEqual(names);
   });
 
@@ -135,7 +135,7 @@ describe("the package", () => {
     expect(SPECIFIED.filter((name) => !EXPORTS.keelson?.includes(name))).toEqual([]);
   });
 
-  it("exports one class and one function under one name, whatever the subpath", async () => {
+  it("exports one class and one function under one name, from any subpath", async () => {
     const doors = await Promise.all(Object.keys(EXPORTS).map((subpath) => import(subpath) as Promise<object>));
     const values = new Map<string, Set<unknown>>();
     for (const door of doors)
@@ -143,7 +143,7 @@ describe("the package", () => {
     expect([...values].filter(([, different]) => different.size > 1)).toEqual([]);
   });
 
-  it("exports few enough names to be learned: 220 from the root, 360 in all", () => {
+  it("exports at most 220 names from the root, and 360 in all", () => {
     const named = Object.entries(entryPoints).map(
       ([door, file]) => [door, exportedNames(join(repositoryRoot, file)).map(({ name }) => name)] as const,
     );

@@ -11,7 +11,7 @@ interface Locked {
 const text = readFileSync(join(repositoryRoot, "package-lock.json"), "utf8");
 const { packages } = JSON.parse(text) as { readonly packages: Readonly<Record<string, Locked>> };
 
-/** Whether `name`, asked for by the package in folder `from`, is locked there or in a folder above it. */
+/** Whether `name`, required by the package in folder `from`, is locked there or in a folder above it. */
 function isLocked(from: string, name: string): boolean {
   const folders = from
     .split("/node_modules/")
@@ -24,7 +24,7 @@ describe("the lockfile", () => {
     expect(Object.entries(packages).filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
   });
 
-  // `npm ci` refuses a lockfile that lacks the packages of other platforms; `npm install` may leave them out.
+  // `npm ci` refuses a lockfile without the packages of other platforms; `npm install` may leave them out.
   it("names the optional packages of every platform", () => {
     const missing = Object.entries(packages).flatMap(([folder, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies).filter((name) => !isLocked(folder, name)),

@@ -49,7 +49,7 @@ describe("plugin folders", () => {
     const broken = foldersIn("src/plugins").map((name) => [name, importersOf(`src/plugins/${name}`)] as const);
     expect(broken).not.toEqual([]);
     expect(broken.filter(([, importers]) => importers.some((path) => !ROOTS.includes(path)))).toEqual([]);
-    // Those that no root names are entry points of their own.
+    // Plugins that no root imports have their own entry points.
     const entries = readFileSync(join(repositoryRoot, "tsup.config.ts"), "utf8");
     const unused = broken.filter(
       ([name, importers]) => importers.length === 0 && !entries.includes(`plugins/${name}/`),
@@ -57,7 +57,7 @@ describe("plugin folders", () => {
     expect(unused).toEqual([]);
   });
 
-  it("have a door named index.ts that exports the folder's name", () => {
+  it("have an index.ts that exports the folder's name", () => {
     const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
     const doors = new Map(sources.map(({ path, text }) => [path, text]));
     const strangers = foldersIn("src/plugins").filter((name) => {
@@ -69,7 +69,7 @@ describe("plugin folders", () => {
     expect(strangers).toEqual([]);
   });
 
-  it("have each a test on the fake kernel", () => {
+  it("each have a test on the fake kernel", () => {
     const tests = sourceFiles("test/plugins", (path) => path.endsWith(".test.ts"));
     const tested = (name: string): boolean =>
       tests.some(({ path, text }) => path.startsWith(`test/plugins/${name}/`) && text.includes("createFakeKernel()"));

@@ -24,7 +24,7 @@ describe("size", () => {
   const linesIn = (folder: string): number =>
     sourceFiles(folder, typescript).reduce((total, { text }) => total + codeLines(withoutImports(text)), 0);
 
-  // What the two are: docs/adr/0052.
+  // docs/adr/0052 defines the two.
   it("keeps the kernel under 3,050 lines of code", () => {
     expect(linesIn("src/kernel")).toBeGreaterThan(1_000);
     expect(linesIn("src/kernel")).toBeLessThan(3_050);
@@ -34,7 +34,7 @@ describe("size", () => {
     expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(9_250);
   });
 
-  it("keeps each file of an adapter within 90 lines of code: adapters translate, the kernel works", () => {
+  it("keeps each file of an adapter within 90 lines of code", () => {
     const files = sourceFiles("src/adapters", typescript).map(({ path, text }) => ({ path, lines: codeLines(text) }));
     expect(files.length).toBeGreaterThan(1);
     expect(files.filter(({ lines }) => lines > 90)).toEqual([]);

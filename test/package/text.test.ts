@@ -9,7 +9,7 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\
 const homes = ["home", "Users", "root"].map((name) => `/${name}/`);
 const parent = dirname(repositoryRoot);
 const here = parent === dirname(parent) ? repositoryRoot : parent;
-/** A path is absolute where nothing that belongs to a path or an address stands before its slash. */
+/** A path is absolute unless part of another path or a URL comes before its slash. */
 const machinePath = new RegExp(
   `(?<![\\w.~*-])(${[`${here}/`, ...homes].map(escaped).join("|")})|\\b[A-Z]:\\\\+Users\\b`,
 );
@@ -27,12 +27,12 @@ describe("the project's text", () => {
     expect(wanted.filter((path) => !read.has(path))).toEqual([]);
   });
 
-  it("names no path of one machine", () => {
+  it("contains no absolute path of a machine", () => {
     expect(machinePath.test(`see ${repositoryRoot}/src`)).toBe(true);
     expect(linesMatching(machinePath)).toEqual([]);
   });
 
-  it("leaves no work behind in a comment", () => {
+  it("leaves no note about unfinished work in a comment", () => {
     expect(linesMatching(new RegExp(`\\b(${["TO", "FIX"].join("DO|")}ME|XX${"X"})\\b`))).toEqual([]);
   });
 });

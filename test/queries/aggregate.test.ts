@@ -48,7 +48,7 @@ describe.each(everyDatabase(SHOP, 1))("aggregates, on %s", (_name, open) => {
     ]);
   });
 
-  it("are of all records without a group, also of none", async () => {
+  it("cover all records without a group, also an empty list", async () => {
     expect(await groups("count&sum=quantity&avg=quantity", shop.staff, "lines")).toEqual([
       { count: 18, sum: { quantity: 30 }, avg: { quantity: 30 / 18 } },
     ]);
@@ -105,7 +105,7 @@ describe.each(everyDatabase(SHOP, 1))("aggregates, on %s", (_name, open) => {
     expect(await groups("count&order.customer.login=bob", shop.staff, "lines")).toEqual([{ count: 12 }]);
   });
 
-  it("are about the records that the caller may read", async () => {
+  it("cover the records that the caller may read", async () => {
     expect(await groups("group=customerId&count&sum=total", shop.ann)).toEqual([
       { customerId: "ann", count: 6, sum: { total: "30.60" } },
     ]);
@@ -124,7 +124,7 @@ describe.each(everyDatabase(SHOP, 1))("aggregates, on %s", (_name, open) => {
     "sum=card",
     "group=__proto__",
     "max=constructor",
-  ])("refuse what the caller may not read like what does not exist (%s)", async (query) => {
+  ])("refuse unreadable fields like unknown ones (%s)", async (query) => {
     const name = query.split("=")[1];
     const { status, body } = await ask(query, shop.ann, "customers");
     expect([status, (body as { message: string }).message]).toEqual([400, `customer has no field "${name}".`]);
@@ -149,23 +149,23 @@ describe.each(everyDatabase(SHOP, 1))("aggregates, on %s", (_name, open) => {
     ["count&_zone=Mars/Olympus", "time zone"],
     ["count&_page=2", 'Unknown parameter "_page"'],
     ["group=name,city,login,id,createdAt,updatedAt", "at most 5 groups"],
-  ])("refuse %s with a sentence", async (query, sentence) => {
+  ])("refuse %s with an explanation", async (query, sentence) => {
     const { status, body } = await ask(query, shop.ann, "customers");
     expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(sentence)]);
   });
 
-  it("are limited in what they are sorted by, and take no zone that the database lacks", async () => {
+  it("sort only by groups and measures, and refuse zones that the database lacks", async () => {
     const sorted = await ask(`group=customerId&count&_sort=${Array(6).fill("count").join(",")}`);
     expect([sorted.status, sorted.body]).toMatchObject([400, { message: "A query takes at most 5 sort keys" }]);
     const { status } = await ask("group=month(placedAt)&count&_zone=US/Pacific-New");
     expect(status).toBeOneOf([200, 400]);
   });
 
-  it("refuse callers that the rules refuse, and reveal no field to them", async () => {
+  it("refuse callers without rights, and reveal no field to them", async () => {
     expect((await ask("sum=nothing", shop.anonymous)).status).toBe(401);
   });
 
-  it("equal what the caller's own list adds up to", async () => {
+  it("equal the sums of the caller's own list", async () => {
     const parts = ["year", "quarter", "month", "week", "day", "hour"] as const;
     const zones = ["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns"];
     const query = fc.record({

@@ -31,7 +31,7 @@ describe.each(everyDatabase(SHOP, 1))("a batch, on %s", (_name, open) => {
     return [await orders.count(), await line.count(), await tag.count()];
   };
 
-  it("makes several changes, each with an answer of its own", async () => {
+  it("makes several changes, each with its own result", async () => {
     const { status, body } = await send([
       { method: "POST", path: "/orders", body: order },
       { method: "POST", path: "/lines", body: { sku: "a", quantity: 2, orderId: "$0.id" } },
@@ -47,7 +47,7 @@ describe.each(everyDatabase(SHOP, 1))("a batch, on %s", (_name, open) => {
     expect(await counts()).toEqual([13, 18, 3]);
   });
 
-  it("stores nothing where one item fails, and says which one", async () => {
+  it("stores nothing if one item fails, and says which one", async () => {
     const before = await counts();
     const failing: readonly [Record<string, unknown>, number][] = [
       [{ method: "POST", path: "/lines", body: { sku: "a", quantity: 0, orderId: "$0.id" } }, 400],
@@ -63,7 +63,7 @@ describe.each(everyDatabase(SHOP, 1))("a batch, on %s", (_name, open) => {
     expect(await counts()).toEqual(before);
   });
 
-  it("gives no right that single requests would not", async () => {
+  it("grants no right that single requests do not have", async () => {
     const before = await counts();
     const mine = { method: "PATCH", path: "/orders/o00", body: { state: "paid" } };
     const theirs = { method: "PATCH", path: "/orders/o01", body: { state: "paid" } };
@@ -87,12 +87,12 @@ describe.each(everyDatabase(SHOP, 1))("a batch, on %s", (_name, open) => {
     [[{ method: "POST", path: "/orders", headers: { cookie: "a" } }], 'not "cookie"'],
     [[{ method: "POST", path: "/../batch", body: [] }], "Item 0: "],
     [Array.from({ length: 101 }, () => ({ method: "POST", path: "/tags", body: {} })), "at most 100 items"],
-  ])("refuses %j with a sentence", async (items, sentence) => {
+  ])("refuses %j with an explanation", async (items, sentence) => {
     const { status, body } = await send(items);
     expect([status >= 400 && status < 500, body.message]).toEqual([true, expect.stringContaining(sentence)]);
   });
 
-  it("of concurrent callers that change the same records in any order ends without a deadlock", async () => {
+  it("of parallel callers that change the same records in any order does not deadlock", async () => {
     const ids = ["o00", "o01", "o02", "o03"];
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) => {
@@ -105,7 +105,7 @@ describe.each(everyDatabase(SHOP, 1))("a batch, on %s", (_name, open) => {
     expect(new Set(data.map(({ total }) => total)).size).toBe(1);
   });
 
-  it("of concurrent callers that name the same records in bodies ends without a deadlock", async () => {
+  it("of parallel callers that name the same records in bodies does not deadlock", async () => {
     const words = await Promise.all(
       Array.from({ length: 5 }, async (_, index) => shop.app.api.asSystem().tag.create({ word: `w${index}` })),
     );
@@ -127,7 +127,7 @@ describe.each(everyDatabase(SHOP, 1))("a batch, on %s", (_name, open) => {
 });
 
 describe("a batch under limits", () => {
-  it("counts each of its items for the quota of what it does", async () => {
+  it("counts each of its items for the item's own quota", async () => {
     const policies = [{ name: "tags", limit: 3, window: 60, by: "address" as const, for: { entity: "tag" } }];
     const app = createTestApp({ entities: SHOP, plugins: [rateLimit({ policies })] });
     onTestFinished(() => app.close());
@@ -140,7 +140,7 @@ describe("a batch under limits", () => {
     expect(await app.api.asSystem().tag.count()).toBe(2);
   });
 
-  it("takes no more from answers by reference than a body may have", async () => {
+  it("limits the size of references to earlier results to that of a body", async () => {
     const note = entity("note", { body: text, more: json.optional() }).rules({
       create: ["everyone"],
       read: ["everyone"],
@@ -161,7 +161,7 @@ describe("a batch under limits", () => {
     expect(await app.api.asSystem().note.count()).toBe(0);
   });
 
-  it("has only actions that say that all they do is in the database", async () => {
+  it("accepts only actions that declare that they only use the database", async () => {
     const sent: string[] = [];
     const pay = async ({ record: { id }, driver }: { record: { id: string }; driver: Driver }) => {
       sent.push(id);

@@ -89,7 +89,7 @@ describe.each(everyDatabase(ENTITIES, 0))("connectOrCreate, on %s", (_name, open
   const byWord = (word: string) => ({ where: { word }, create: { word } });
   const countAll = () => Promise.all(ENTITIES.map((one) => app.api.asSystem()[one.build().name].count()));
 
-  it("connects the record that has the key, and creates it where there is no such record", async () => {
+  it("connects the record that has the key, or creates it", async () => {
     for (const [login, place] of [
       ["ann", 1],
       ["new", 2],
@@ -106,7 +106,7 @@ describe.each(everyDatabase(ENTITIES, 0))("connectOrCreate, on %s", (_name, open
     ]);
   });
 
-  it("does so for lists of records, for pairs and for one record that refers back", async () => {
+  it("works for lists of records, for pairs and for a one-to-one relation", async () => {
     const by = (shelf: number, place: number) => ({
       where: { shelf, place },
       create: { title: "New", shelf, place, tags: { connectOrCreate: [byWord("old"), byWord("new"), byWord("new")] } },
@@ -125,14 +125,14 @@ describe.each(everyDatabase(ENTITIES, 0))("connectOrCreate, on %s", (_name, open
     expect([second.status, second.body.desk]).toEqual([201, expect.objectContaining({ code: "B2" })]);
   });
 
-  it("reads a key as it is stored", async () => {
+  it("reads a key in its stored form", async () => {
     const found = await send("POST", "books?include=author", novel({ author: { connectOrCreate: byLogin("ANN") } }));
     expect(found.body.author).toMatchObject({ id: "ann" });
     const put = (login: string) => send("PUT", "authors?_on=login", { login, name: "Changed" });
     expect([(await put("Ann")).status, (await put("Bob")).status, (await put("BOB")).status]).toEqual([200, 201, 200]);
   });
 
-  it("takes the rights of connecting and of creating", async () => {
+  it("requires the rights to connect and to create", async () => {
     const books = (place: number) => ({
       books: { connectOrCreate: { where: { shelf: 1, place }, create: { title: "t", shelf: 1, place } } },
     });
@@ -143,7 +143,7 @@ describe.each(everyDatabase(ENTITIES, 0))("connectOrCreate, on %s", (_name, open
     expect((await send("POST", "books", tags("old"), "user")).status).toBe(201);
   });
 
-  it("is a conflict where the caller may not read the record that has the key", async () => {
+  it("is a conflict if the caller may not read the record that has the key", async () => {
     const before = await countAll();
     const hidden = await send("POST", "books", novel({ tags: { connectOrCreate: byWord("hidden") } }));
     const taken = await send("POST", "books", novel({ tags: { create: { word: "old" } } }));
@@ -191,7 +191,7 @@ describe.each(everyDatabase(ENTITIES, 0))("connectOrCreate, on %s", (_name, open
     expect(await countAll()).toEqual(before);
   });
 
-  it("creates no record without the key by which it would be found", async () => {
+  it("creates no record without the key that identifies it", async () => {
     const given = { where: { given: "g" }, create: { login: "x", name: "xx", given: "g" } };
     const before = await countAll();
     const answer = await send("POST", "books", novel({ author: { connectOrCreate: given } }), "user");
@@ -200,7 +200,7 @@ describe.each(everyDatabase(ENTITIES, 0))("connectOrCreate, on %s", (_name, open
     expect((await send("POST", "books", novel({ author: { connectOrCreate: given } }))).status).toBe(201);
   });
 
-  it("is one record where many ask for it at once", async () => {
+  it("creates one record for many parallel requests", async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, place) =>
         send("POST", "books", novel({ place, author: { connectOrCreate: byLogin("raced") } })),
@@ -216,7 +216,7 @@ describe.each(everyDatabase(ENTITIES, 0))("connectOrCreate, on %s", (_name, open
     );
   });
 
-  it("is the same in the process and in a batch", async () => {
+  it("works the same in the process and in a batch", async () => {
     const client = app.api.as({ id: "eve", role: "staff" });
     const made = await client.book.create({
       title: "t",
@@ -236,7 +236,7 @@ describe.each(everyDatabase(ENTITIES, 0))("connectOrCreate, on %s", (_name, open
 });
 
 describe("the owner of a record", () => {
-  it("is found or created by an administrator only", async () => {
+  it("is found or created only for an administrator", async () => {
     const user = entity("user", { login: string.unique(), name: string })
       .timestamps(false)
       .ownedBy("id")

@@ -35,8 +35,8 @@ const person = entity("person", {
 }).rules(all);
 const thing = entity("thing", { name: string }).rules({ ...all, update: [slow] });
 
-// SQLite has one writer at a time: whoever holds it keeps all others waiting.
-describe.each(SQL_DATABASES.slice(0, 1))("a transaction that a caller has put together, on %s", (_name, open) => {
+// SQLite has one writer at a time: while it is busy, all others wait.
+describe.each(SQL_DATABASES.slice(0, 1))("a transaction that a caller has composed, on %s", (_name, open) => {
   let database: TestDatabase;
   let app: ReturnType<typeof openApp>;
   const openApp = () => createTestApp({ entities: [team, person, thing], driver: database.driver });
@@ -58,7 +58,7 @@ describe.each(SQL_DATABASES.slice(0, 1))("a transaction that a caller has put to
     ["a batch", "/api/batch", people.map((body) => ({ method: "POST", path: "/people", body }))],
     ["nested writes", "/api/teams", { name: "x", people: { create: people } }],
   ])(
-    "is given up when the passwords of %s take long, and others go on",
+    "is aborted when the passwords of %s take long, and other requests continue",
     async (_kind, path, body) => {
       const sent = app.as({ id: "eve" }).request("POST", path, body);
       await sleep(50);
@@ -74,7 +74,7 @@ describe.each(SQL_DATABASES.slice(0, 1))("a transaction that a caller has put to
     120_000,
   );
 
-  it("takes no further change once it has been held for long", async () => {
+  it("accepts no further change once it has been open for too long", async () => {
     const item = { method: "PATCH", path: "/things/t1", body: { name: "b" } };
     const { status, body } = await app.as({ id: "eve" }).request("POST", "/api/batch", Array(20).fill(item));
     expect([status, (body as { message: string }).message]).toEqual([400, expect.stringMatching(sentence)]);
@@ -87,8 +87,8 @@ function takeTwoMilliseconds(): void {
   while (performance.now() < end);
 }
 
-// A database in the process answers without a pause.
-describe("while many changes are made all at once, others have their turn", () => {
+// An in-process database responds without a pause.
+describe("while many changes are made at once, other requests run", () => {
   it.each([
     ["nested writes", "/api/teams", (body: object) => body],
     ["a batch", "/api/batch", (body: object) => [{ method: "POST", path: "/teams", body }]],
@@ -111,8 +111,8 @@ describe("while many changes are made all at once, others have their turn", () =
   });
 });
 
-describe.each(SQL_DATABASES.slice(1))("transactions that callers have put together, on %s", (_name, open) => {
-  it("hold half of the connections at most, of whatever kind they are", async () => {
+describe.each(SQL_DATABASES.slice(1))("transactions that callers have composed, on %s", (_name, open) => {
+  it("of any kind use at most half of the connections", async () => {
     const database = await open();
     let held = 0;
     let most = 0;
@@ -158,7 +158,7 @@ describe.each(SQL_DATABASES.slice(1))("transactions that callers have put togeth
 });
 
 describe("turns of batches", () => {
-  it("come after a while, however long those before them take", async () => {
+  it("come after a while, however long earlier ones take", async () => {
     const turns = new KeyedTurns(50);
     const told: string[] = [];
     const first = turns.run(["a", "b"], () => sleep(400).then(() => void told.push("first")));
@@ -169,7 +169,7 @@ describe("turns of batches", () => {
   });
 });
 
-// Each waits at a rule, inside its transaction, until all may go on.
+// Each waits in a rule, inside its transaction, until all may continue.
 describe("of a pool of four connections, two at most", () => {
   let held = 0;
   let released = deferred<void>();
@@ -210,7 +210,7 @@ describe("of a pool of four connections, two at most", () => {
     ["imports", "POST", () => "/api/parcels/import", (code: string) => [{ code }], false],
     ["batches, with and without a key", "POST", () => "/api/batch", batchOf, true],
   ])(
-    "have %s of one caller open",
+    "are used by %s of one caller",
     async (kind, method, path, bodyOf, isKeyed) => {
       held = 0;
       released = deferred<void>();

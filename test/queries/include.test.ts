@@ -23,7 +23,7 @@ describe.each(everyDatabase(SHOP, 0))("an include with options, on %s", (_name, 
     return body as Record<string, unknown>;
   };
 
-  it("takes the first records of each parent, in an order, of those that match", async () => {
+  it("returns the first matching records of each parent, in a given order", async () => {
     const orders = { sort: "-number", limit: 2, select: ["number"], where: { number: { ne: "1010" } } };
     expect(await shown("customers?select=login&", { orders })).toEqual([
       {
@@ -46,7 +46,7 @@ describe.each(everyDatabase(SHOP, 0))("an include with options, on %s", (_name, 
     ]);
   });
 
-  it("counts related records beside those that it shows", async () => {
+  it("counts related records in addition to the returned ones", async () => {
     const include = { orders: { limit: 1, select: ["id"], count: true, include: { tags: { count: true, limit: 1 } } } };
     const [ann, bob, cem] = (await shown("customers?select=login&", include)) as unknown as Record<string, unknown>[];
     expect([ann?._count, bob?._count, cem?._count]).toEqual([{ orders: 6 }, { orders: 6 }, { orders: 0 }]);
@@ -62,7 +62,7 @@ describe.each(everyDatabase(SHOP, 0))("an include with options, on %s", (_name, 
     expect(Object.keys(order._count as object)).toEqual(names);
   });
 
-  it("goes on to records related to the included ones, and to one record", async () => {
+  it("can include the related records of included ones, and of a to-one relation", async () => {
     const include = {
       lines: { where: { quantity: { gte: 2 } }, include: { order: { select: ["number"] } } },
       customer: { select: ["name"] },
@@ -87,7 +87,7 @@ describe.each(everyDatabase(SHOP, 0))("an include with options, on %s", (_name, 
     expect((await read("orders?", { customer: { select: ["nothing"] } }, shop.ann)).status).toBe(400);
   });
 
-  it("is the same in the process", async () => {
+  it("works the same in the process", async () => {
     const { data } = await shop.app.api.as({ id: "eve", role: "staff" }).customer.list({
       include: { orders: { sort: ["-number"], limit: 1, select: ["number"], count: true } },
     });
@@ -108,7 +108,7 @@ describe.each(everyDatabase(SHOP, 0))("an include with options, on %s", (_name, 
     [{ profile: { limit: 1 } }, "there is one record"],
     [{ ordrs: true }, 'no relation "ordrs" to include. Did you mean "orders"?'],
     [{ orders: { include: { lines: { include: { order: { include: { lines: true } } } } } } }, "at most 3 levels deep"],
-  ])("refuses %j with a sentence", async (include, sentence) => {
+  ])("refuses %j with an explanation", async (include, sentence) => {
     const { status, body } = await read("customers?", include);
     expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(sentence)]);
   });

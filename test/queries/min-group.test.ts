@@ -18,11 +18,11 @@ describe("an entity with .minGroup()", () => {
 
   const read = async (path: string) => (await app.as(null).request("GET", `/api/${path}`)).body;
 
-  it("leaves small groups out of aggregates", async () => {
+  it("omits small groups from aggregates", async () => {
     expect(await read("books/aggregate?group=authorId&count")).toEqual([{ authorId: "a2", count: 2 }]);
   });
 
-  it("leaves the counts of includes as the records beside them are", async () => {
+  it("does not change the counts of includes", async () => {
     const include = encodeURIComponent(JSON.stringify({ books: { count: true, limit: 0 } }));
     expect(await read(`authors?select=name&include=${include}`)).toEqual([
       { id: "a1", name: "a1", books: [], _count: { books: 1 } },

@@ -24,7 +24,7 @@ const page = entity("page", { folder: belongsTo(() => folder), topic: belongsTo(
   .timestamps(false)
   .rules({ read: [inOpenFolder], update: ["everyone"] });
 
-it("takes the right to read a record before its related records change", async () => {
+it("requires the right to read a record before its related records change", async () => {
   const app = createTestApp({
     entities: [folder, page],
     driver: memoryDriver({
@@ -86,12 +86,12 @@ describe("a nested write", () => {
     expect(await send("bob", "user", "POST", "notes", { title: "t", user: { connect: "ann" } })).toBe(403);
   });
 
-  it("does not tell what a record refers to that the caller may not read", async () => {
+  it("does not reveal an unreadable record's references", async () => {
     expect(await send("bob", "user", "PATCH", "notes/n2", { user: { update: { name: "found" } } })).toBe(403);
     expect(await send("bob", "user", "PATCH", "notes/n1", { user: { update: { name: "found" } } })).toBe(200);
   });
 
-  it("does not tell whose a record is that the caller may not read", async () => {
+  it("does not reveal the owner of an unreadable record", async () => {
     for (const words of [{ update: [{ id: "p1", title: "x" }] }, { disconnect: ["p1"] }, { delete: ["p1"] }])
       for (const at of ["n1", "n3"])
         expect(await send("bob", "user", "PATCH", `notes/${at}`, { parts: words })).toBe(404);

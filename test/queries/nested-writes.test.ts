@@ -29,7 +29,7 @@ describe.each(everyDatabase(SHOP, 0))("nested writes, on %s", (_name, open) => {
     return [await customer.count(), await orders.count(), await line.count(), await tag.count()];
   };
 
-  it("create a record with all that belongs to it, in one request", async () => {
+  it("create a record with all its related records, in one request", async () => {
     const { status, body } = await send("POST", "orders?include=customer,lines,tags", {
       number: "n",
       placedAt: PLACED,
@@ -49,7 +49,7 @@ describe.each(everyDatabase(SHOP, 0))("nested writes, on %s", (_name, open) => {
     expect(profiles.body).toMatchObject([{ bio: "new" }]);
   });
 
-  it("change, add, remove and exchange related records", async () => {
+  it("change, add, remove and replace related records", async () => {
     const read = async () => {
       const { body } = await shop.staff.request("GET", "/api/orders/o03?include=lines,tags");
       return body as { lines: Body[]; tags: Body[] };
@@ -76,7 +76,7 @@ describe.each(everyDatabase(SHOP, 0))("nested writes, on %s", (_name, open) => {
       "s9 4",
     ]);
     expect(idsOf(after.tags)).toEqual(["rush"]);
-    expect((await send("PATCH", "orders/o03", { lines: { set: [third] } })).status).toBe(400); // a line needs its order
+    expect((await send("PATCH", "orders/o03", { lines: { set: [third] } })).status).toBe(400); // a line requires its order
     await send("PATCH", "orders/o05", { tags: { disconnect: ["rush"] } });
     await send("PATCH", "orders/o04", { tags: { set: ["rush"] }, customer: { update: { city: "Rome" } } });
     const tags = async (id: string) => {
@@ -87,7 +87,7 @@ describe.each(everyDatabase(SHOP, 0))("nested writes, on %s", (_name, open) => {
     expect(await tags("o04")).toEqual([["rush"], "Rome"]);
   });
 
-  it("begin with what is set, whatever the order of the words", async () => {
+  it("begin with `set`, for any order of the keywords", async () => {
     const profile = { bio: "p", customer: { create: { login: "fay", name: "Fay" } } };
     const { body } = await send("POST", "profiles?include=customer", profile);
     const { id } = body.customer as Body;
@@ -95,17 +95,17 @@ describe.each(everyDatabase(SHOP, 0))("nested writes, on %s", (_name, open) => {
     expect([moved.status, idsOf(moved.body.orders).sort()]).toEqual([200, ["o01", "o02"]]);
   });
 
-  it("move a record to another one, where the caller may", async () => {
+  it("move a record to another one, if the caller may", async () => {
     const [line] = idsOf((await shop.staff.request("GET", "/api/lines?orderId=o01")).body);
     expect((await send("PATCH", "orders/o00", { lines: { connect: [line] } })).status).toBe(200);
     const { body } = await shop.staff.request("GET", `/api/lines/${line}`);
     expect(body).toMatchObject({ orderId: "o00" });
-    // It is Bob's, who has no part in Ann's order.
+    // It belongs to Bob, who is not involved in Ann's order.
     const [other] = idsOf((await shop.staff.request("GET", "/api/lines?orderId=o03")).body);
     expect((await send("PATCH", "orders/o02", { lines: { connect: [other] } }, shop.ann)).status).toBe(403);
   });
 
-  it("say where a failure is, and store nothing", async () => {
+  it("name the place of a failure, and store nothing", async () => {
     const before = await counts();
     const { body } = await send(
       "POST",
@@ -134,16 +134,16 @@ describe.each(everyDatabase(SHOP, 0))("nested writes, on %s", (_name, open) => {
     expect(await counts()).toEqual(before);
   });
 
-  it("can do nothing that single requests could not", async () => {
+  it("allow nothing that single requests do not", async () => {
     const before = await counts();
-    // Not hers, so she may neither change the order nor add a line to it.
+    // Not her order, so she may neither change it nor add a line to it.
     expect(
       (await send("PATCH", "orders/o01", { lines: { create: [{ sku: "a", quantity: 1 }] } }, shop.ann)).status,
     ).toBe(403);
     const line = { sku: "a", quantity: 1 };
     const theirs = { ...order({ customerId: "bob" }), lines: { create: [line] } };
     expect((await send("POST", "orders", theirs, shop.ann)).status).toBe(403);
-    // Customers may not write the rating, and what they may not write is named.
+    // Customers may not write the rating, and the response names it as ignored.
     const own = await send("PATCH", "orders/o00", { customer: { update: { city: "Ulm", rating: 9 } } }, shop.ann);
     expect([own.status, (await shop.app.api.asSystem().customer.get("ann")).rating]).toEqual([400, 3]);
     expect((await send("PATCH", "orders/o00", { customer: { update: { city: "Ulm" } } }, shop.ann)).status).toBe(200);
@@ -186,7 +186,7 @@ describe.each(everyDatabase(SHOP, 0))("nested writes, on %s", (_name, open) => {
     );
   });
 
-  it("that change the same records in any order end without a deadlock", async () => {
+  it("that change the same records in any order do not deadlock", async () => {
     const { body } = await shop.staff.request("GET", "/api/lines?orderId_in=o03,o07,o11&_sort=id");
     const ids = idsOf(body);
     const answers = await Promise.all(
@@ -200,7 +200,7 @@ describe.each(everyDatabase(SHOP, 0))("nested writes, on %s", (_name, open) => {
     expect([data.length, new Set(data.map(({ orderId }) => orderId)).size]).toEqual([9, 1]);
   });
 
-  it("are the same in the process", async () => {
+  it("work the same in the process", async () => {
     const client = shop.app.api.as({ id: "ann", role: "customer" });
     const made = await client.order.create({
       number: "in process",

@@ -72,7 +72,7 @@ function openApp(database: TestDatabase) {
 
 const direct = everyDatabase(ENTITIES, 0).filter(([name]) => !name.includes("client"));
 
-describe.each(direct)("an order by fields of related records, on %s", (_name, openDatabase) => {
+describe.each(direct)("a sort by fields of related records, on %s", (_name, openDatabase) => {
   let database: TestDatabase;
   let app: ReturnType<typeof openApp>;
   beforeAll(async () => {
@@ -106,18 +106,18 @@ describe.each(direct)("an order by fields of related records, on %s", (_name, op
     ["-author.town.code", "b1 b5 b0 b2 b3 b4 b6"],
     ["-sequel.author.name,-id", "b4 b6 b5 b3 b2 b1 b0"],
     ["pages,-author.id", "b0 b3 b6 b1 b4 b2 b5"],
-  ])("puts %s in order, records without one first", async (sort, expected) => {
+  ])("sorts %s, records without one first", async (sort, expected) => {
     expect(await ids(`_sort=${sort}`)).toBe(expected);
     expect(await ids(`_sort=${sort}&select=title&_page=2&_limit=3`)).toBe(expected.split(" ").slice(3, 6).join(" "));
   });
 
-  it("treats a record that the caller may not read as one that is missing", async () => {
+  it("treats an unreadable record as a missing one", async () => {
     expect(await ids("_sort=author.name", "user")).toBe("b2 b3 b6 b1 b5 b0 b4");
     expect(await ids("_sort=-author.town.name", "user")).toBe("b0 b4 b1 b5 b2 b3 b6");
   });
 
   it.each(["author.name", "-author.name,pages", "author.town.code,-author.rating", "-author.born", "author.listed"])(
-    "goes on after a cursor, by %s",
+    "continues after a cursor, by %s",
     async (sort) => {
       for (const role of ["staff", "user"])
         for (const more of ["", "&select=title"]) {
@@ -140,7 +140,7 @@ describe.each(direct)("an order by fields of related records, on %s", (_name, op
     },
   );
 
-  it("refuses what the caller may not know of like what there is not", async () => {
+  it("refuses unreadable fields like unknown ones", async () => {
     for (const path of ["author.nothing", "author.secret", "author.phone", "author.hidden.name", "author.card"]) {
       const { status, body } = await ask(`_sort=${path}`, "user");
       expect([status, (body as unknown as { message: string }).message]).toEqual([400, `book has no field "${path}".`]);
@@ -161,7 +161,7 @@ describe.each(direct)("an order by fields of related records, on %s", (_name, op
     expect([deep.status, JSON.stringify(deep.body)]).toEqual([400, expect.stringContaining("3 relations deep")]);
   });
 
-  it("is the same in the process", async () => {
+  it("works the same in the process", async () => {
     const list = async (sort: "author.name" | "-author.town.name") => {
       const client = app.api.as({ id: "eve", role: "user" });
       const first = await client.book.list({ sort: [sort], limit: 4 });
@@ -174,7 +174,7 @@ describe.each(direct)("an order by fields of related records, on %s", (_name, op
     expect(system.data.map(({ id }) => id).join(" ")).toBe("b3 b6 b2 b1 b5 b0 b4");
   });
 
-  it("is not for included records", async () => {
+  it("is not available for included records", async () => {
     const include = { books: { sort: ["sequel.title"], limit: 1 } };
     await expect(
       app.api.as({ id: "eve", role: "staff" }).author.list({ include: include as never }),
@@ -182,8 +182,8 @@ describe.each(direct)("an order by fields of related records, on %s", (_name, op
   });
 });
 
-describe("a database that is asked through a PrismaClient", () => {
-  it("refuses an order by fields of related records", async () => {
+describe("a database that is queried through a PrismaClient", () => {
+  it("refuses a sort by fields of related records", async () => {
     const way = everyWay(ENTITIES, 0).find(([name]) => name.includes("client"));
     const database = (await way?.[1]()) as TestDatabase;
     const app = openApp(database);

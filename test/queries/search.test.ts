@@ -75,11 +75,11 @@ describe.each(everyDatabase(ENTITIES, 0))("a search, on %s", (name, open) => {
     ["50%", []],
     ["_", []],
     ["'", []],
-  ])("finds words whatever their case and accents: %s", async (words, ids) => {
+  ])("finds words of any case, with or without accents: %s", async (words, ids) => {
     expect(await found(`q=${encodeURIComponent(words)}`)).toEqual(ids);
   });
 
-  it("orders by weight and whole words, unless another order is asked for", async () => {
+  it("sorts by weight and whole words, unless another sort is requested", async () => {
     expect((await ask("q=egg")).ids).toEqual(isRanked ? ["p5", "p2", "p1"] : ["p1", "p2", "p5"]);
     expect((await ask("q=eggs")).ids).toEqual(isRanked ? ["p2", "p1"] : ["p1", "p2"]);
     expect((await ask("q=eggs&_sort=id")).ids).toEqual(["p1", "p2"]);
@@ -88,7 +88,7 @@ describe.each(everyDatabase(ENTITIES, 0))("a search, on %s", (name, open) => {
     expect([data.map(({ id }) => id), total]).toEqual([isRanked ? ["p2", "p1"] : ["p1", "p2"], 2]);
   });
 
-  it("goes on after a cursor, and counts", async () => {
+  it("continues after a cursor, and counts", async () => {
     const first = await ask("q=egg&_limit=2");
     const cursor = first.headers.get("x-next-cursor") as string;
     expect(first.headers.get("x-total-count")).toBe("3");
@@ -99,24 +99,24 @@ describe.each(everyDatabase(ENTITIES, 0))("a search, on %s", (name, open) => {
     expect((await app.api.asSystem().post.list({ q: "egg" })).total).toBe(3);
   });
 
-  it("is left out where its text is empty", async () => {
+  it("is ignored if its text is empty", async () => {
     expect((await ask("q=")).ids).toEqual(["p1", "p2", "p3", "p4", "p5"]);
     expect((await app.api.as({ id: "ann" }).post.list({ q: "", sort: ["-title"] })).total).toBe(5);
   });
 
-  it("is not touched by fields that the caller may not read", async () => {
+  it("does not use fields that the caller may not read", async () => {
     expect(await found("q=secret")).toEqual([]);
     expect(await found("q=secret", { id: "eve", role: "editor" })).toEqual(["p2"]);
     expect(await found("q=zebra")).toEqual([]);
     expect(await found("q=zebra", { id: "bob" })).toEqual(["p5"]);
-    // What weighs most is hidden from them, and changes neither order nor highlights.
+    // The field with the highest weight is hidden, and affects neither order nor highlights.
     const { list, ids } = await ask("q=eggs&_highlight=true", { id: "bob" });
     expect(ids).toEqual(isRanked ? ["p2", "p1", "p5"] : ["p1", "p2", "p5"]); // p5 by the draft alone
     expect(list.flatMap(({ _highlights = {} }) => Object.keys(_highlights))).not.toContain("draft");
     expect(JSON.stringify((await ask("q=sugar&_highlight=true")).list)).not.toContain("secret");
   });
 
-  it("shows where it found the words, as HTML", async () => {
+  it("highlights the matching words, as HTML", async () => {
     const { list } = await ask("q=duro%20strasse&_highlight=true");
     expect(list.map(({ _highlights }) => _highlights)).toEqual([
       { title: "<mark>Straße</mark> &amp; Ørsted", body: "Łódź &lt;b&gt;<mark>Đuro</mark>&lt;/b&gt; Þór" },
@@ -129,14 +129,14 @@ describe.each(everyDatabase(ENTITIES, 0))("a search, on %s", (name, open) => {
     expect(inProcess.data).toMatchObject([{ _highlights: { body: expect.stringContaining("<mark>Đuro</mark>") } }]);
   });
 
-  it("narrows whatever else takes conditions", async () => {
+  it("narrows every operation with conditions", async () => {
     const { body } = await app.as(null).request("GET", "/api/posts/aggregate?q=eggs&count&group=authorId");
     expect(body).toEqual([{ authorId: "ann", count: 2 }]);
     expect(await found("q=egg&authorId=bob")).toEqual(["p5"]);
     expect((await app.as(null).request("GET", "/api/authors?q=an")).body).toMatchObject([{ id: "ann" }]);
   });
 
-  it("follows changes, and shows no column of its own", async () => {
+  it("reflects changes, and does not show its own column", async () => {
     const { post } = app.api.asSystem();
     await post.update("p5", { title: "Toast" });
     expect(await found("q=sandwich")).toEqual([]);
@@ -157,7 +157,7 @@ describe.each(everyDatabase(ENTITIES, 0))("a search, on %s", (name, open) => {
     ["_sort=-_rank", "_rank"],
     ["q=egg&_highlight=perhaps", "_highlight"],
     ["q=a&q=b", "more than once"],
-  ])("refuses %s with a sentence", async (search, sentence) => {
+  ])("refuses %s with an explanation", async (search, sentence) => {
     const { status, message } = await ask(search);
     expect([status, message]).toEqual([400, expect.stringContaining(sentence)]);
   });
@@ -172,7 +172,7 @@ const recipe = entity("recipe", {
 }).rules({ read: ["everyone"] });
 
 describe.each(everyDatabase([recipe], 1))("a search with stems, on %s", (_name, open) => {
-  it("finds the other forms of a word, and marks them", async () => {
+  it("finds the other forms of a word, and highlights them", async () => {
     const database = await open();
     onTestFinished(() => database.drop());
     const app = createTestApp({ entities: [recipe], driver: database.driver });
@@ -189,7 +189,7 @@ describe.each(everyDatabase([recipe], 1))("a search with stems, on %s", (_name, 
     expect((await found("runs")).sort()).toEqual(["r1", "r2"]);
     expect((await found("berry berries")).sort()).toEqual(["r1", "r2"]);
     expect((await found("ru")).sort()).toEqual(["r1", "r2", "r3"]);
-    // A field without a stemmer keeps to its own words.
+    // A field without a stemmer matches only its own words.
     expect(await found("rung")).toEqual(["r3"]);
     expect(await found("=run")).toEqual(await found("run"));
     expect((await ask("q=run&_highlight=true&_sort=id")).map(({ _highlights }) => _highlights)).toEqual([
@@ -201,7 +201,7 @@ describe.each(everyDatabase([recipe], 1))("a search with stems, on %s", (_name, 
   });
 });
 
-it("a stem that is no function keeps the app from starting", () => {
+it("a stem option that is not a function keeps the app from starting", () => {
   const wrong = entity("recipe", { title: string.searchable({ stem: "english" as never }) });
   expect(() => wrong.build()).toThrow("recipe.title: the stem of .searchable() is a function");
 });
@@ -251,7 +251,7 @@ describe("fields that become searchable", () => {
   const after = entity("page", { title: string.searchable() }).rules({ read: ["everyone"] });
 
   it.each(everyDatabase([after], 0).filter(([name]) => name === "SQLite" || name === "PostgreSQL"))(
-    "find records from before, on %s",
+    "find existing records, on %s",
     async (_name, open) => {
       const database = await open();
       onTestFinished(() => database.drop());
@@ -268,7 +268,7 @@ describe("fields that become searchable", () => {
     },
   );
 
-  it("are filled in some megabytes at a time", async () => {
+  it("are filled in batches of some megabytes", async () => {
     const [, open] = everyDatabase([after], 0).find(([name]) => name === "SQLite") as ReturnType<
       typeof everyDatabase
     >[0];
@@ -300,7 +300,7 @@ describe("fields that become searchable", () => {
     [() => string.searchable().omit(), "protected field"],
     [() => string.searchable().encrypted(), "protected field"],
     [() => string.searchable({ weight: 0 }), "weight"],
-  ])("are refused where their words must not be stored", (field, sentence) => {
+  ])("are refused if their words must not be stored", (field, sentence) => {
     expect(() => createTestApp({ entities: [entity("page", { title: field() })], driver: memoryDriver() })).toThrow(
       sentence,
     );

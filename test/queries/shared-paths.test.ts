@@ -3,7 +3,7 @@ import { belongsTo, entity, hasMany, hasOne, manyToMany, type Row, string, type 
 import { createTestApp } from "../../src/testing/index.ts";
 import { ALL_DATABASES } from "../support/sql-databases.ts";
 
-// Most records lead to the same few others: asking about these once for each record takes minutes.
+// Most records lead to the same few others: evaluating these once for each record would take minutes.
 
 const open = { read: ["everyone"] } as const;
 const item = entity("item", {
@@ -29,11 +29,11 @@ const scratch = entity("scratch", { size: string, plate: belongsTo(() => plate).
 const named = (prefix: string, count: number, row: (index: number) => Row): Row[] =>
   Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index}`, ...row(index) }));
 
-describe.each(ALL_DATABASES)("conditions on what shared records lead back to, on %s", (name, openDatabase) => {
-  // PostgreSQL chooses by statistics, which new tables do not have.
+describe.each(ALL_DATABASES)("conditions on records reached back from shared ones, on %s", (name, openDatabase) => {
+  // PostgreSQL plans by statistics, which new tables do not have.
   const MANY = name === "PostgreSQL" ? 2_000 : 20_000;
 
-  it("are worked out once, and mean what they say", async () => {
+  it("are evaluated once, and find the right records", async () => {
     const database = await openDatabase();
     const app = createTestApp({ entities: [item, mark, shelf, plate, scratch], driver: database.driver });
     await app.api.ready;

@@ -15,7 +15,7 @@ import {
 } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 
-/** Orders are for their customer and for staff; what a customer is rated at, only staff may know. */
+/** Orders are visible to their customer and to staff; only staff may read a customer's rating. */
 const ownOrders = defineRule("shopOwnOrders", ({ user }) => user !== null && { customer: { login: String(user.id) } });
 const staff = defineRule("shopStaff", ({ user }) => user?.role === "staff");
 const ownLines = defineRule("shopOwnLines", ({ user }) => ({ order: { customer: { login: String(user?.id) } } }));
@@ -73,7 +73,7 @@ export async function openShop(driver: Driver) {
   return { app, ann: as("ann"), bob: as("bob"), staff: as("eve", "staff"), anonymous: app.as(null), as };
 }
 
-/** The same records again, whatever a test did to them. */
+/** Restores the records after a test has changed them. */
 export async function refillShop({ app: { api } }: Shop): Promise<void> {
   for (const { name } of [line, order, profile, tag, customer].map((entity) => entity.build()))
     await api.driver.deleteMany(name, { id: { null: false } });

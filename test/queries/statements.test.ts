@@ -26,7 +26,7 @@ const part = entity("part", { name: string, line: belongsTo(() => line) }).rules
 const tag = entity("tag", { word: string.unique() }).rules(open);
 const ENTITIES = [customer, order, line, part, tag] as const;
 
-/** The driver, with the statements of operations noted, those that begin and end transactions aside. */
+/** The driver, with its statements recorded, except those that begin and end transactions. */
 function counting(driver: Driver, noted: string[]): Driver {
   return withMiddleware(
     driver,
@@ -70,7 +70,7 @@ describe.each(everyDatabase(ENTITIES, 1))("statements of a request, on %s", (_na
     expect([status, sent]).toEqual([201, ["insert order", "insert line"]]);
   });
 
-  it("what an order refers to, its pairs and what its lines have is an insert for each entity", async () => {
+  it("an order's references, pairs and lines are one insert for each entity", async () => {
     const { status, body, sent } = await sentBy("POST", "orders?include=tags,lines", {
       number: "2",
       customer: { create: { name: "Ann" } },
@@ -97,7 +97,7 @@ describe.each(everyDatabase(ENTITIES, 1))("statements of a request, on %s", (_na
     expect([status, sent]).toEqual([200, ten(() => "update line")]);
   });
 
-  it("a batch of ten orders with lines holds the lines of each", async () => {
+  it("a batch of ten orders with lines stores the lines of each", async () => {
     const items = ten((place) => ({
       method: "POST",
       path: "/orders",
@@ -119,7 +119,7 @@ describe.each(everyDatabase(ENTITIES, 1))("statements of a request, on %s", (_na
     const words = ten((place) => ({ word: place === 7 ? "w3" : `x${place}` }));
     const conflict = await sentBy("POST", "orders", { number: "3", tags: { create: words } });
     expect(conflict).toMatchObject({ status: 409, body: { message: expect.stringContaining("tags.create.7: ") } });
-    // An earlier record's error comes before what is wrong with a later one.
+    // An earlier record's error takes precedence over a later record's.
     const both = [...words, { word: 5 }];
     const first = await sentBy("POST", "orders", { number: "3", tags: { create: both } });
     expect(first).toMatchObject({ status: 409, body: { message: expect.stringContaining("tags.create.7: ") } });

@@ -29,13 +29,13 @@ describe.each(everyDatabase([thing], 1))("the total of a list, on %s", (_name, o
     return { status, told, rels, message: (body as { message?: string }).message };
   };
 
-  it("is exact unless the caller says otherwise", async () => {
+  it("is exact by default", async () => {
     expect((await ask("")).told).toEqual(["30", null]);
     expect((await ask("_total=exact")).told).toEqual(["30", null]);
     expect((await ask("_total=none")).told).toEqual([null, null]);
   });
 
-  it("stops where pages can no longer be numbered when it may be estimated", async () => {
+  it("stops at the last numbered page if it may be estimated", async () => {
     const { told, rels } = await ask("_total=estimated");
     expect(told).toEqual([String(MOST), "gte"]);
     expect(rels).toEqual(["first", "next"]);
@@ -45,7 +45,7 @@ describe.each(everyDatabase([thing], 1))("the total of a list, on %s", (_name, o
     expect((await app.api.as({ id: "x" }).thing.list({ total: false })).total).toBe(0);
   });
 
-  it("takes no other word", async () => {
+  it("accepts no other value", async () => {
     const { status, message } = await ask("_total=roughly");
     expect([status, message]).toEqual([400, expect.stringContaining("exact, estimated and none")]);
   });

@@ -8,7 +8,7 @@ import { openShop, refillShop, SHOP, type Shop } from "./shop.ts";
 const placedAt = new Date("2026-05-01T00:00:00Z");
 const ANN = { id: "ann", role: "customer" };
 
-describe.each(everyDatabase(SHOP, 0))("a transaction in the process, on %s", (_name, open) => {
+describe.each(everyDatabase(SHOP, 0))("an in-process transaction, on %s", (_name, open) => {
   let database: TestDatabase;
   let shop: Shop;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe.each(everyDatabase(SHOP, 0))("a transaction in the process, on %s", (_n
 
   const orders = () => shop.app.api.asSystem().order.count();
 
-  it("keeps what all its callers wrote, and returns what the work returns", async () => {
+  it("commits the writes of all its callers, and returns the result of the work", async () => {
     const { api } = shop.app;
     const id = await api.transaction(async (tx) => {
       const order = await tx.as(ANN).order.create({ number: "t1", placedAt, customerId: "ann" });
@@ -34,7 +34,7 @@ describe.each(everyDatabase(SHOP, 0))("a transaction in the process, on %s", (_n
     expect(await api.as(ANN).line.count({ orderId: id })).toBe(1);
   });
 
-  it("keeps nothing when the work throws", async () => {
+  it("commits nothing when the work throws", async () => {
     const before = await orders();
     const work = shop.app.api.transaction(async (tx) => {
       await tx.as(ANN).order.create({ number: "t2", placedAt, customerId: "ann" });
@@ -55,14 +55,14 @@ describe.each(everyDatabase(SHOP, 0))("a transaction in the process, on %s", (_n
     expect(new Set(data.map(({ customerId }) => customerId))).toEqual(new Set(["ann"]));
   });
 
-  it("writes nothing once it is over", async () => {
+  it("writes nothing after its end", async () => {
     const { api } = shop.app;
     const late = await api.transaction(async (tx) => ({ client: tx.asSystem().tag }));
     await expect(late.client.create({ word: "late" })).rejects.toThrow();
     expect(await api.asSystem().tag.count({ word: "late" })).toBe(0);
   });
 
-  it("lets two of them that change one record take turns", async () => {
+  it("makes two of them that change one record take turns", async () => {
     const { api } = shop.app;
     const add = () =>
       api.transaction(async (tx) => {
@@ -77,7 +77,7 @@ describe.each(everyDatabase(SHOP, 0))("a transaction in the process, on %s", (_n
   });
 });
 
-describe("hooks after the commit of a transaction in the process", () => {
+describe("hooks after the commit of an in-process transaction", () => {
   it("have the rights of the caller who wrote", async () => {
     const seen: string[] = [];
     const watch = createPlugin({

@@ -24,7 +24,7 @@ describe.each(everyDatabase(SHOP, 0))("an upsert, on %s", (_name, open) => {
 
   const put = (path: string, body: unknown, caller = shop.staff) => caller.request("PUT", `/api/${path}`, body);
 
-  it("changes the record that has the key, and creates it where there is no such record", async () => {
+  it("updates the record that has the key, or creates it", async () => {
     const made = await put("tags?_on=word", { word: "fresh" });
     expect([made.status, made.headers.get("location")]).toEqual([201, `/api/tags/${(made.body as { id: string }).id}`]);
     expect((await put("tags?_on=word", { word: "fresh" })).status).toBe(200);
@@ -32,8 +32,8 @@ describe.each(everyDatabase(SHOP, 0))("an upsert, on %s", (_name, open) => {
     expect([changed.status, changed.body]).toEqual([200, { id: "o00", state: "sent" }]);
   });
 
-  it("is under the rules of what it does", async () => {
-    // Ann sees no order of Bob's, so it would be a new one, whose number is taken.
+  it("applies the rules of the create or update that it makes", async () => {
+    // Ann cannot see Bob's order, so this would be a new one, whose number is taken.
     const theirs = { number: "1001", placedAt: PLACED, customerId: "ann" };
     expect((await put("orders?_on=number", theirs, shop.ann)).status).toBe(409);
     expect((await put("orders?_on=number", { ...theirs, number: "x", customerId: "bob" }, shop.ann)).status).toBe(403);
@@ -51,20 +51,20 @@ describe.each(everyDatabase(SHOP, 0))("an upsert, on %s", (_name, open) => {
     ["customers?_on=nothing", 'no unique field, and no unique combination of fields, "nothing"'],
     ["orders?_on=number,state", 'no unique field, and no unique combination of fields, "number,state"'],
     ["tags?_on=word", "word: is needed"],
-  ])("refuses %s with a sentence", async (path, sentence) => {
+  ])("refuses %s with an explanation", async (path, sentence) => {
     const { status, body } = await put(path, { name: "x" });
     const { message, errors = {} } = body as { message: string; errors?: Record<string, string> };
     const said = [message, ...Object.entries(errors).map(([name, text]) => `${name}: ${text}`)].join("\n");
     expect([status, said]).toEqual([400, expect.stringContaining(sentence)]);
   });
 
-  it("is one record where many ask for it at once", async () => {
+  it("creates one record for many parallel requests", async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => put("tags?_on=word", { word: "raced" })));
     expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toEqual([201]);
     expect(await shop.app.api.asSystem().tag.count({ word: "raced" })).toBe(1);
   });
 
-  it("is the same in the process", async () => {
+  it("works the same in the process", async () => {
     const client = shop.app.api.as({ id: "eve", role: "staff" });
     const one = await client.tag.upsert({ word: "mine" }, { on: "word" });
     expect(await client.tag.upsert({ word: "mine" }, { on: ["word"] })).toEqual(one);
@@ -86,7 +86,7 @@ describe("an upsert among plugins", () => {
   };
   const everyone = ["everyone"];
 
-  it("counts for the quotas of what it may turn out to do", async () => {
+  it("counts for the quotas of both possible operations", async () => {
     for (const action of ["create", "update", "upsert"]) {
       const policies = [{ name: "words", limit: 2, window: 60, for: { entity: "word", action } }];
       const put = await openApp({ create: everyone, update: everyone }, rateLimit({ policies }));
@@ -94,7 +94,7 @@ describe("an upsert among plugins", () => {
     }
   });
 
-  it("takes the key of a caller who may only change records, or only create them", async () => {
+  it("accepts an idempotency key from a caller with only one of the two rights", async () => {
     const statuses = async (rules: { create?: string[]; update?: string[] }) => {
       const put = await openApp(rules, idempotency());
       return [await put("new", { "idempotency-key": "k1" }), await put("known", { "idempotency-key": "k2" })];

@@ -32,7 +32,7 @@ describe.each(ALL_DATABASES)("versions, on %s", (_name, open) => {
     (await app.as(null).request(method, `/api/${path}`, body, headers)).status;
   const match = (value: string) => ({ "if-match": value });
 
-  it("are kept by upserts, too", async () => {
+  it("are incremented by upserts too", async () => {
     const put = (headers: Record<string, string>, key = "k") =>
       send("PUT", "drafts?_on=key", { key, title: "second" }, headers);
     expect(await put(match('"9"'))).toBe(412);
@@ -47,7 +47,7 @@ describe.each(ALL_DATABASES)("versions, on %s", (_name, open) => {
     expect((await app.as(null).request("POST", "/api/batch", batch)).status).toBe(412);
   });
 
-  it("that are required are not passed by in nested writes", async () => {
+  it("that are required cannot be bypassed by nested writes", async () => {
     for (const parts of [
       { update: [{ id: "p1", name: "x" }] },
       { delete: ["p1"] },

@@ -31,13 +31,13 @@ describe.each(everyDatabase(SHOP, 1))("_where, on %s", (_name, open) => {
     expect(await found({ OR: [{ id: "o01" }], NOT: [{ id: "o02" }] })).toEqual(["o01"]);
   });
 
-  it("reads values as they are in JSON: moments, decimals, null", async () => {
+  it("parses values as in JSON: datetimes, decimals, null", async () => {
     expect(await found({ placedAt: { lt: "2026-01-03T00:00:00Z" } })).toEqual(["o00", "o01"]);
     expect(await found({ total: "11.10" })).toEqual(["o11"]);
     expect(idsOf((await list({ city: null }, shop.staff, "", "customers")).body)).toEqual(["cem"]);
   });
 
-  it("asks for some, none or every related record", async () => {
+  it("tests for some, none or every related record", async () => {
     expect(await found({ lines: { some: { sku: "s2" } } })).toEqual(["o03", "o07", "o11"]);
     expect(await found({ lines: { sku: "s2" } })).toEqual(["o03", "o07", "o11"]);
     expect(await found({ lines: { none: {} } })).toEqual(["o00", "o04", "o08"]);
@@ -49,7 +49,7 @@ describe.each(everyDatabase(SHOP, 1))("_where, on %s", (_name, open) => {
     ]);
   });
 
-  it("goes as deep as paths of relations do", async () => {
+  it("has the same depth limit as relation paths", async () => {
     const rush = { orders: { some: { tags: { word: "rush" } } } };
     expect(idsOf((await list(rush, shop.staff, "", "customers")).body)).toEqual(["bob"]);
     const plain = await shop.staff.request("GET", "/api/lines?order.customer.name_like=b&order.tags.word=rush&sku=s0");
@@ -58,7 +58,7 @@ describe.each(everyDatabase(SHOP, 1))("_where, on %s", (_name, open) => {
     );
   });
 
-  it("adds to the plain parameters, and pages, sorts and counts as they do", async () => {
+  it("is combined with plain parameters, and pages, sorts and counts like them", async () => {
     const { body, headers } = await list(
       { or: [{ state: "open" }, { state: "paid" }] },
       shop.ann,
@@ -68,7 +68,7 @@ describe.each(everyDatabase(SHOP, 1))("_where, on %s", (_name, open) => {
     expect(await found({ state: "open" }, shop.staff, "&customerId=ann")).toEqual(["o00", "o06"]);
   });
 
-  it("shows only what the rules show", async () => {
+  it("shows only what the rules allow", async () => {
     expect(await found({ or: [{ number: "1000" }, { number: "1001" }] }, shop.ann)).toEqual(["o00"]);
     expect(await found({ not: { number: "1000" } }, shop.ann)).toEqual(["o02", "o04", "o06", "o08", "o10"]);
     expect(idsOf((await list({ orders: { none: {} } }, shop.ann, "", "customers")).body)).toEqual(["bob", "cem"]);
@@ -77,7 +77,7 @@ describe.each(everyDatabase(SHOP, 1))("_where, on %s", (_name, open) => {
     ]);
   });
 
-  it("tells a field that the caller may not read from no other unknown name", async () => {
+  it("does not distinguish an unreadable field from an unknown name", async () => {
     const refused = async (where: unknown) => {
       const { status, body } = await list(where, shop.ann, "", "customers");
       return [status, (body as { message: string }).message];
@@ -101,7 +101,7 @@ describe.each(everyDatabase(SHOP, 1))("_where, on %s", (_name, open) => {
     ['{"placedAt":{"gt":"soon"}}', 'on "placedAt"'],
     ['{"total":{"gt":{}}}', 'on "total" must be a decimal number'],
     ['{"__proto__":{"a":1}}', 'has no field "__proto__" here'],
-  ])("refuses %s with a sentence", async (text, sentence) => {
+  ])("refuses %s with an explanation", async (text, sentence) => {
     const { status, body } = await shop.staff.request("GET", `/api/orders?_where=${encodeURIComponent(text)}`);
     expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(sentence)]);
   });
@@ -116,7 +116,7 @@ describe.each(everyDatabase(SHOP, 1))("_where, on %s", (_name, open) => {
       expect((await list(where)).status).toBe(400);
   });
 
-  it("leads from shared records back to many of them once at most", async () => {
+  it("may return from shared records to a list only once", async () => {
     for (const path of ["customer.orders", "lines.order.lines", "tags.orders", "customer.profile.customer.orders"])
       expect((await shop.staff.request("GET", `/api/orders?${path}.id=none`)).status).toBe(200);
     for (const path of ["customer.orders.customer.orders", "customer.orders.lines.order.lines", "tags.orders.tags"]) {
@@ -129,7 +129,7 @@ describe.each(everyDatabase(SHOP, 1))("_where, on %s", (_name, open) => {
     }
   });
 
-  it("finds what the same conditions find in the process and one by one", async () => {
+  it("finds the same as in the process and with separate conditions", async () => {
     const leaf = fc.oneof(
       fc.record({ state: fc.constantFrom("open", "paid", "sent") }),
       fc.record({ number: fc.record({ gte: fc.integer({ min: 1_000, max: 1_012 }).map(String) }) }),

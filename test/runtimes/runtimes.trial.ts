@@ -9,7 +9,7 @@ import { type StartHost, testAdapter } from "../support/adapter-contract.ts";
 import { freshPostgres } from "../support/databases.ts";
 import { whenListening } from "../support/example-process.ts";
 
-// `npm run try:runtimes` runs this: it has put the package, the runtimes and the compiled fixtures into a folder.
+// `npm run try:runtimes` runs this, with the package, the runtimes and the compiled fixtures in a folder.
 const folder = process.env.RUNTIMES_FOLDER ?? "";
 const BUN = join(folder, "node_modules/@oven/bun-linux-x64/bin/bun");
 const DENO = join(folder, "node_modules/@deno/linux-x64-glibc/deno");
@@ -17,7 +17,7 @@ const WORKERD = join(folder, "node_modules/@cloudflare/workerd-linux-64/bin/work
 
 const PLACES = { root: "/api", endpoints: "" };
 
-/** A program that prints its address, and ends at SIGTERM. */
+/** A program that prints its URL, and ends at SIGTERM. */
 const running =
   (program: string, ...args: string[]): StartHost =>
   async ({ slow } = {}) => {
@@ -31,7 +31,7 @@ const running =
     return { port, ...PLACES, close };
   };
 
-/** A worker; workerd tells its port on a channel of its own. */
+/** A worker; workerd reports its port on a separate channel. */
 const worker: StartHost = async ({ slow } = {}) => {
   const config = join(folder, `worker-${slow === true}.capnp`);
   writeFileSync(
@@ -116,7 +116,7 @@ testAdapter("workerd", worker, {
   closesApp: false,
 });
 
-/** What becomes of a record with an encrypted field and a password, wherever it is stored. */
+/** The result for a record with an encrypted field and a password, in any storage. */
 const KEPT = {
   answer: [{ name: "Ada", born: "1815-12-10T00:00:00.000Z", likes: ["tea"], secret: "a secret" }],
   encrypted: true,
@@ -127,7 +127,7 @@ it.each([
   ["Bun", BUN, []],
   ["Deno", DENO, ["run", "--allow-all"]],
 ] as const)(
-  "SQLite and PostgreSQL on %s keep records, encrypted fields and passwords",
+  "SQLite and PostgreSQL on %s store records, encrypted fields and passwords",
   async (_name, program, args) => {
     const { url, drop } = await freshPostgres();
     onTestFinished(drop);
@@ -140,7 +140,7 @@ it.each([
   },
 );
 
-it("workerd keeps records in memory, with encrypted fields and passwords", async () => {
+it("workerd stores records in memory, with encrypted fields and passwords", async () => {
   const { port, close } = await worker();
   onTestFinished(close);
   expect(await (await fetch(`http://127.0.0.1:${port}/secrets`)).json()).toMatchObject(KEPT);

@@ -37,7 +37,7 @@ describe("one object", () => {
       }
   });
 
-  it("is the record in the path, whatever the body contains", async () => {
+  it("is the record in the path, for any body", async () => {
     const before = await app().stored("letter");
     for (const method of ["PUT", "PATCH"]) {
       const body = { id: "letter-ann", subject: "taken over" };

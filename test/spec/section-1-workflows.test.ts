@@ -21,7 +21,7 @@ import { request, startApp } from "../support/http.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";
 
 // Sections 1 (5), 1.1 (Workflow) and 4.3 (`.workflow`) of the specification: steps with an execute function and an optional
-// compensating function, the functions that make and run them, and actions that are workflows.
+// compensating function, the functions that create and run them, and actions that are workflows.
 
 const ledger: string[] = [];
 beforeEach(() => void ledger.splice(0));
@@ -67,7 +67,7 @@ describe("in memory", () => {
     expect(ledger).toEqual(["a", "b", "a", "b", "a back: a done"]);
   });
 
-  it("1.1: workflow(steps), workflow(name) and WorkflowBuilder make what executeWorkflow and runWorkflow run", async () => {
+  it("1.1: workflow(steps), workflow(name) and WorkflowBuilder create workflows to run", async () => {
     const steps = [noted("a"), noted("b")];
     const shapes = [workflow(steps), workflow("named").addStep(noted("a")).addStep(noted("b"))];
     for (const shape of shapes) {
@@ -99,7 +99,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
   const left = async (id: string) => (await request(url, "GET", `/api/products/${id}`)).json.left;
   const orders = async () => (await request(url, "GET", "/api/orders")).json.length;
 
-  it("4.3: .workflow([...steps]) attaches steps to an action: what the last one gives is the answer", async () => {
+  it("4.3: .workflow([...steps]) attaches steps; the last result is the response", async () => {
     const productId = await make();
     const before = await orders();
     const answer = await request(url, "POST", "/api/orders/place", { body: { productId, count: 2 } });
@@ -120,7 +120,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
     expect([await left(productId), await orders()]).toEqual([5, before]);
   });
 
-  it("1.1: createEntityStep, updateEntityStep and deleteEntityStep change records, and know how that is taken back", async () => {
+  it("1.1: create-, update- and deleteEntityStep change records, and compensate", async () => {
     const id = await make();
     const steps = (fails: boolean) => [
       createEntityStep("product", { name: "new", left: 1 }),
@@ -129,7 +129,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       noted("end", fails),
     ];
     const count = async () => (await request(url, "GET", "/api/products?name=new")).json.length;
-    // The app keeps a journal, so it runs what it knows by name; in process any list of steps will do.
+    // The app keeps a journal, so it runs named workflows; in the process any list of steps works.
     const driver = database.driver;
     const failed = await executeWorkflow(steps(true), { driver, resolve });
     expect(failed.compensatedSteps).toEqual(["delete-product", "update-product", "create-product"]);

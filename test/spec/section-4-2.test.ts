@@ -26,8 +26,8 @@ import {
 import { request, startApp } from "../support/http.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";
 
-// Section 4.2 of the specification, row by row and rule by rule, over HTTP. The table says what goes in and out; who may
-// is the subject of test/security/action-matrix.test.ts.
+// Section 4.2 of the specification, row by row and rule by rule, over HTTP. The table defines inputs and outputs; rights are
+// the subject of test/security/action-matrix.test.ts.
 
 const everybody = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] } as const;
 const maker = entity("maker", { name: string }).rules(everybody).actions({ count: countAction, export: exportAction });
@@ -57,7 +57,7 @@ const film = entity("film", {
     count: countAction(),
     exists: existsAction(),
   });
-/** Other names than the defaults, and prebuilt actions that nobody called. */
+/** Non-default field names, and prebuilt actions under their own keys. */
 const reel = entity("reel", {
   title: string,
   code: string.optional(),
@@ -108,7 +108,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
   const see = async (id: string, path = "/films") => (await send("GET", `${path}/${id}`)).json;
 
   describe("4.2, the table", () => {
-    it("softDeleteAction: DELETE /:id/soft stores the time in deletedAt and answers { success: true }", async () => {
+    it("softDeleteAction: DELETE /:id/soft sets deletedAt and returns { success: true }", async () => {
       const id = await make();
       const before = Date.now();
       const { status, json } = await send("DELETE", `/films/${id}/soft`);
@@ -118,7 +118,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect(Date.parse(deletedAt)).toBeLessThanOrEqual(Date.now());
     });
 
-    it("softDeleteAction: once more succeeds and does not move the time", async () => {
+    it("softDeleteAction: a repetition succeeds and keeps the time", async () => {
       const id = await make();
       await send("DELETE", `/films/${id}/soft`);
       const first = await see(id);
@@ -127,7 +127,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect(await see(id)).toEqual(first);
     });
 
-    it("restoreAction: POST /:id/restore empties deletedAt and answers { success: true }, deleted or not", async () => {
+    it("restoreAction: POST /:id/restore clears deletedAt, deleted or not", async () => {
       const id = await make();
       await send("DELETE", `/films/${id}/soft`);
       for (const _time of ["first", "second"]) {
@@ -137,7 +137,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       }
     });
 
-    it("archiveAction and unarchiveAction: POST /:id/archive and /:id/unarchive set archived, from any value", async () => {
+    it("archiveAction and unarchiveAction: POST /:id/archive and unarchive set archived", async () => {
       const id = await make();
       for (const [verb, archived] of [
         ["archive", true],
@@ -151,7 +151,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       }
     });
 
-    it("archiveAction and unarchiveAction set an empty field, too", async () => {
+    it("archiveAction and unarchiveAction set a null field too", async () => {
       const [archived, unarchived] = [await make({}, "/reels"), await make({}, "/reels")];
       expect((await see(archived, "/reels")).archived).toBeNull();
       await send("POST", `/reels/${archived}/archive`);
@@ -160,7 +160,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect((await see(unarchived, "/reels")).archived).toBe(false);
     });
 
-    it("cloneAction: POST /:id/clone answers the new record, with a new id and times and the copied fields", async () => {
+    it("cloneAction: POST /:id/clone returns the new record with a new id and times", async () => {
       const makerId = (await send("POST", "/makers", { name: "Ridley" })).json.id;
       const id = await make({ rating: 8.5, published: true, makerId });
       const original = await see(id);
@@ -178,7 +178,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect(await see(id)).toEqual(original);
     });
 
-    it("cloneAction(fieldsToExclude): leaves out what it is told besides id, createdAt and updatedAt", async () => {
+    it("cloneAction(fieldsToExclude): omits these, and id, createdAt and updatedAt", async () => {
       const id = await make({ code: "c1", note: "n1", archived: true }, "/reels");
       const { status, json } = await send("POST", `/reels/${id}/clone`);
       expect(status).toBe(201);
@@ -193,20 +193,20 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect(json).toMatchObject({ code: "CONFLICT", errors: { slug: "is already taken" } });
     });
 
-    it("bulkUpdateAction: PUT /bulk with { ids, data } changes these and answers how many", async () => {
+    it("bulkUpdateAction: PUT /bulk with { ids, data } updates and returns the number", async () => {
       const ids = [await make(), await make(), await make()];
       const { status, json } = await send("PUT", "/films/bulk", { ids: ids.slice(1), data: { year: 1986, rating: 7 } });
       expect([status, json]).toEqual([200, { count: 2 }]);
       expect(await Promise.all(ids.map(async (id) => (await see(id)).year))).toEqual([1999, 1986, 1986]);
     });
 
-    it("bulkUpdateAction: an id given twice counts once, and one that does not exist not at all", async () => {
+    it("bulkUpdateAction: a repeated id counts once, and a missing one not at all", async () => {
       const id = await make();
       const { json } = await send("PUT", "/films/bulk", { ids: [id, "nothing-here", id], data: { year: 1 } });
       expect(json).toEqual({ count: 1 });
     });
 
-    it("bulkUpdateAction: values are checked as in any update, and nothing is changed when one is wrong", async () => {
+    it("bulkUpdateAction: an invalid value is refused, and nothing is changed", async () => {
       const ids = [await make(), await make()];
       const wrong = await send("PUT", "/films/bulk", { ids, data: { year: "x", zzz: 1 } });
       expect(wrong.status).toBe(400);
@@ -216,7 +216,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect(await Promise.all(ids.map(async (id) => (await see(id)).slug))).toEqual([null, null]);
     });
 
-    it("bulkDeleteAction: DELETE /bulk with { ids } deletes these and answers how many", async () => {
+    it("bulkDeleteAction: DELETE /bulk with { ids } deletes and returns the number", async () => {
       const ids = [await make(), await make(), await make()];
       const { status, json } = await send("DELETE", "/films/bulk", { ids: [...ids.slice(1), ids[1], "nothing-here"] });
       expect([status, json]).toEqual([200, { count: 2 }]);
@@ -253,14 +253,14 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect((await send("PUT", "/films/bulk", { ids: ["a"], data })).status).toBe(400);
     });
 
-    it("bulk actions take as many ids as the limit says", async () => {
+    it("bulk actions accept as many ids as the limit", async () => {
       const ids = Array.from({ length: 999 }, (_, i) => `i${i}`);
       const id = await make();
       expect((await send("PUT", "/films/bulk", { ids: [...ids, id], data: { year: 3 } })).json).toEqual({ count: 1 });
       expect((await send("DELETE", "/films/bulk", { ids: [...ids, id] })).json).toEqual({ count: 1 });
     });
 
-    it("toggleAction(field): POST /:id/toggle-<field> inverts the field and answers { <field>: <new value> }", async () => {
+    it("toggleAction(field): POST /:id/toggle-<field> inverts and returns the field", async () => {
       const id = await make();
       for (const published of [true, false, true]) {
         const { status, json } = await send("POST", `/films/${id}/toggle-published`);
@@ -269,7 +269,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       }
     });
 
-    it("exportAction: GET /export answers a list of records, as JSON unless format says csv", async () => {
+    it("exportAction: GET /export returns records, as JSON or with format as csv", async () => {
       const name = `Ridley, "Sir" ${Math.random()}`;
       const made = (await send("POST", "/makers", { name })).json;
       const search = `name=${encodeURIComponent(name)}`;
@@ -280,7 +280,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect((await send("GET", "/makers/export?format=xml")).status).toBe(400);
     });
 
-    it("exportAction: csv has a header row of field names and a row per record, texts quoted", async () => {
+    it("exportAction: csv has a header row and a row per record, with quoted texts", async () => {
       const name = `Ridley, "Sir" ${Math.random()}`;
       const { id } = (await send("POST", "/makers", { name })).json;
       const response = await fetch(`${url}/api/makers/export?format=csv&name=${encodeURIComponent(name)}`);
@@ -290,7 +290,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect(row?.startsWith(`"${id}","${name.replaceAll('"', '""')}",`)).toBe(true);
     });
 
-    it("countAction: GET /count answers { count: <int> }", async () => {
+    it("countAction: GET /count returns { count: <int> }", async () => {
       await send("POST", "/makers", { name: "Somebody" });
       const [{ n } = {}] = await database.rows('SELECT count(*) AS "n" FROM "maker"');
       const { status, json } = await send("GET", "/makers/count");
@@ -298,7 +298,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect(Number(n)).toBeGreaterThan(0);
     });
 
-    it("existsAction: GET /:id/exists answers { exists: <boolean> }", async () => {
+    it("existsAction: GET /:id/exists returns { exists: <boolean> }", async () => {
       const id = await make();
       expect(await send("GET", `/films/${id}/exists`)).toMatchObject({ status: 200, json: { exists: true } });
       expect(await send("GET", "/films/nothing-here/exists")).toMatchObject({ status: 200, json: { exists: false } });
@@ -311,21 +311,21 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       ["POST", "unarchive"],
       ["POST", "clone"],
       ["POST", "toggle-published"],
-    ])("%s /:id/%s is 404 when there is no such record, whatever the id", async (method, verb) => {
+    ])("%s /:id/%s is 404 for a missing record, with any id", async (method, verb) => {
       for (const id of ["nothing-here", "x".repeat(129), "%F0%9F%8E%AC"]) {
         const { status, json } = await send(method, `/films/${id}/${verb}`);
         expect([status, json.code]).toEqual([404, "NOT_FOUND"]);
       }
     });
 
-    it("paths of actions are no ids: other methods on them are 405 and name those there are", async () => {
+    it("paths of actions are not ids: other methods on them are 405 with Allow", async () => {
       const refused = await send("GET", "/films/x/clone");
       expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
       const options = await send("OPTIONS", "/films/x/exists");
       expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS"]);
       const head = await send("HEAD", "/films/count");
       expect([head.status, head.json]).toEqual([200, undefined]);
-      // `/bulk` and `/count` win over `/:id`, which has further methods.
+      // `/bulk` and `/count` take precedence over `/:id`, which has more methods.
       expect((await send("POST", "/films/bulk", {})).status).toBe(405);
     });
   });
@@ -344,13 +344,13 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
         ["POST", "/bulk-delete"],
       ] as const)
         expect([404, 405], path).toContain((await send(method, `/bares${path}`)).status);
-      // There `count` and `bulk` are ids like any other.
+      // There, `count` and `bulk` are ids like any other.
       expect((await send("GET", "/bares/count")).status).toBe(404);
       expect((await send("PUT", "/bares/bulk", { published: true })).status).toBe(404);
       expect((await send("DELETE", "/bares/bulk")).status).toBe(404);
     });
 
-    it("the key names the action in the list of routes, and changes nothing of its path", async () => {
+    it("the key names the action in the list of routes, and does not change its path", async () => {
       const app = keelson({ entities: [reel], logger: noopLogger });
       const named = app.routes.filter(({ plugin }) => plugin === "actions").map((route) => [route.action, route.path]);
       expect(named).toEqual([
@@ -367,7 +367,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
   });
 
   describe("4.2, rule 2: softDelete and restore need an optional datetime, archive and unarchive a bool named archived", () => {
-    it("softDelete and restore work on the field they are given, though callers cannot write it", async () => {
+    it("softDelete and restore work on their field, though callers cannot write it", async () => {
       const id = await make({}, "/reels");
       expect((await send("DELETE", `/reels/${id}/soft`)).status).toBe(200);
       expect((await see(id, "/reels")).removedOn).toMatch(/^\d{4}-/);
@@ -375,7 +375,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       expect((await see(id, "/reels")).removedOn).toBeNull();
     });
 
-    it("an app whose entity lacks the field does not start, and everything that is wrong is said at once", async () => {
+    it("an app whose entity lacks the field does not start, with all problems at once", async () => {
       const lacking = entity("lacking", { title: string, flag: string, archived: int })
         .rules(everybody)
         .actions({

@@ -3,7 +3,7 @@ import { action, belongsTo, type Driver, entity, int, keelson, noopLogger, strin
 import { request, startApp } from "../support/http.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";
 
-// Section 4.3 of the specification: what an action definition has, what its handler is given, and action(name?).
+// Section 4.3 of the specification: the parts of an action definition, its handler's context, and action(name?).
 
 const everybody = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] } as const;
 const author = entity("author", { name: string }).rules(everybody);
@@ -68,7 +68,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
     request(url, method, `/api${path}`, body === undefined ? {} : { body });
   const make = async (data: object = {}) => (await send("POST", "/posts", { title: "First", ...data })).json;
 
-  it("4.3: a definition's method and path below the entity's are where its handler answers", async () => {
+  it("4.3: a definition's method and path are the route of its handler", async () => {
     const { id } = await make();
     const { status, json } = await send("POST", `/posts/${id}/publish`);
     expect([status, json.state]).toEqual([200, "published"]);
@@ -96,7 +96,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
     expect(row?.state).toBe("draft");
   });
 
-  it("4.3: what the handler returns is the answer", async () => {
+  it("4.3: the handler's result is the response", async () => {
     expect((await send("POST", "/posts/ping")).json).toBe("pong");
     const { id } = await make({ views: 3 });
     const { status, json } = await send("PUT", `/posts/${id}/views`, { any: ["thing"] });
@@ -111,7 +111,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
     }
   });
 
-  it("4.3: action(name?) builds one: the name is its path, and else the key", async () => {
+  it("4.3: action(name?) builds an action: its path is the name, or else the key", async () => {
     const { id } = await make();
     expect((await send("POST", `/posts/${id}/refuse`, { reason: "Too short" })).json).toMatchObject({
       id,
@@ -122,7 +122,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
     expect((await send("POST", "/posts/unnamed")).json).toBe("post");
   });
 
-  it("4.3: what is sent is checked against the declared input before the handler runs", async () => {
+  it("4.3: the input is validated against its declaration before the handler runs", async () => {
     const { id } = await make();
     const wrong = await send("POST", `/posts/${id}/refuse`, { reason: "x".repeat(21), reasons: "?" });
     expect(wrong.status).toBe(400);

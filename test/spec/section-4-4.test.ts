@@ -60,14 +60,14 @@ describe("4.4 rule 1", () => {
     expect(json).toMatchObject({ subscription: s1, former: { id: "s2" }, agent: eve, friend: eve });
   });
 
-  it("joins what is included in a remote record in turn", async () => {
+  it("joins a remote record's own includes in turn", async () => {
     const { json } = await get("/c1?include=subscription.plan");
     expect(json.subscription).toMatchObject({ id: "s1", plan: { id: "p1", name: "Plan 1" } });
   });
 });
 
 describe("4.4 rule 2", () => {
-  it("collects the keys of all records into one call: each once, and none for records without", async () => {
+  it("collects the keys of all records into one call: each once, without null keys", async () => {
     await get("?include=subscription");
     expect((await billing.asked()).map((ids) => ids.sort())).toEqual([["missing", "s1", "s3"]]);
   });
@@ -82,19 +82,19 @@ describe("4.4 rule 2", () => {
     expect(target).not.toContain("friend");
   });
 
-  it("attaches records to those whose key they have, in whatever order they come", async () => {
+  it("attaches records by their key, in any order of arrival", async () => {
     const { json } = await get("?include=subscription&_sort=-id");
     expect(ofEach(json, "subscription")).toEqual([null, null, s3, s1, s1]);
   });
 
-  it("asks for the records of the page alone", async () => {
+  it("requests only the records of the page", async () => {
     await get("?include=subscription&_start=2&_limit=1");
     expect(await billing.asked()).toEqual([["s3"]]);
   });
 });
 
 describe("4.4 rule 3", () => {
-  it("asks the service that is registered under the relation's name", async () => {
+  it("calls the service that is registered under the relation's name", async () => {
     const other = await startShop({
       services: { billing: () => ({ fetchByIds: (_entity, ids) => ids.map((id) => ({ id, status: "elsewhere" })) }) },
       customers,
@@ -105,7 +105,7 @@ describe("4.4 rule 3", () => {
     await other.close();
   });
 
-  it("makes the service when it is first asked, and once", async () => {
+  it("creates the service on first use, and once", async () => {
     let made = 0;
     const make = () => {
       made++;
@@ -118,7 +118,7 @@ describe("4.4 rule 3", () => {
     await other.close();
   });
 
-  it("asks the default driver when the relation names no service", async () => {
+  it("calls the default driver if the relation names no service", async () => {
     const { json } = await get("?include=agent");
     expect(ofEach(json, "agent")).toEqual([eve, null, null, null, null]);
     expect(await billing.asked()).toEqual([]);
@@ -126,7 +126,7 @@ describe("4.4 rule 3", () => {
 });
 
 describe("4.4 rule 4", () => {
-  it("makes the field null when the service fails, logs it, and answers 200", async () => {
+  it("makes the field null when the service fails, logs it, and responds with 200", async () => {
     await billing.setMood("fails");
     const { status, headers, json } = await get("?include=subscription,friend");
     expect([status, headers.get("x-remote-errors")]).toEqual([200, "subscription;error"]);
@@ -138,7 +138,7 @@ describe("4.4 rule 4", () => {
     expect(line).not.toContain("missing");
   });
 
-  it("does so for a single record, too, and joins again when the service is back", async () => {
+  it("does so for a single record too, and joins again when the service is back", async () => {
     await billing.setMood("fails");
     expect(await get("/c1?include=subscription")).toMatchObject({
       status: 200,
@@ -148,7 +148,7 @@ describe("4.4 rule 4", () => {
     expect(await get("/c1?include=subscription")).toMatchObject({ status: 200, json: { subscription: { id: "s1" } } });
   });
 
-  it("does so for a service that never answers", async () => {
+  it("does so for a service that never responds", async () => {
     await billing.setMood("hangs");
     const impatient = await startShop({
       services: { billing: () => httpService({ baseUrl: billing.baseUrl }) },
@@ -175,7 +175,7 @@ describe("4.4 rule 4", () => {
 });
 
 describe("4.4 rule 5", () => {
-  it("asks no service without include", async () => {
+  it("calls no service without include", async () => {
     for (const path of ["", "/c1", "?name=Ann", "?include=friend"]) {
       const { status, json } = await get(path);
       expect(status).toBe(200);
@@ -193,7 +193,7 @@ describe("4.4, the joiner's helpers", () => {
     return container;
   };
 
-  it("createRemoteJoiner(options?).stitch returns the records with remote data stitched in", async () => {
+  it("createRemoteJoiner(options?).stitch returns the records with remote data", async () => {
     const joiner = createRemoteJoiner({ batchSize: 2, timeout: 5_000, cache: true });
     const driver = memoryDriver({ person: [{ id: "eve", name: "Eve" }] });
     const options = {
@@ -207,13 +207,13 @@ describe("4.4, the joiner's helpers", () => {
     expect(customers[0]).not.toHaveProperty("subscription");
   });
 
-  it("hasRemoteRelations and getRemoteRelationFields know which relations are remote", () => {
+  it("hasRemoteRelations and getRemoteRelationFields return the remote relations", () => {
     expect([hasRemoteRelations(customer), hasRemoteRelations(person)]).toEqual([true, false]);
     expect(getRemoteRelationFields(customer)).toEqual(["subscription", "former", "agent"]);
     expect(getRemoteRelationFields(person)).toEqual([]);
   });
 
-  it("splitIncludes tells remote relations from local ones", () => {
+  it("splitIncludes separates remote relations from local ones", () => {
     expect(splitIncludes(customer, { subscription: true, friend: true })).toEqual({
       local: { friend: true },
       remote: { subscription: true },

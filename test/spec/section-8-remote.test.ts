@@ -20,7 +20,7 @@ interface Setting {
   readonly service?: RemoteService;
 }
 
-/** An app whose customers have a subscription each, as somebody who asks for all of them sees it. */
+/** An app whose customers have one subscription each, and a caller who requests all of them. */
 async function openShop({ count = 3, remoteJoins = {}, service }: Setting) {
   const customers = customersWithSubscriptions(count).map((one) => ({ ...one, formerId: "s0" }));
   const billed = () => service ?? httpService({ baseUrl: billing.baseUrl });
@@ -34,7 +34,7 @@ const joined = (json: { subscriptionId: string; subscription: { id: string } | n
 const sizes = async () => (await billing.asked()).map(({ length }) => length).sort((a, b) => b - a);
 
 describe("8: remote join batch size", () => {
-  it("is 100 ids by default: 250 are asked for as 100, 100 and 50, each once", async () => {
+  it("is 100 ids by default: 250 are requested as 100, 100 and 50, each once", async () => {
     const ask = await openShop({ count: 250 });
     expect(joined((await ask()).json)).toBe(250);
     const asked = await billing.asked();
@@ -50,7 +50,7 @@ describe("8: remote join batch size", () => {
 });
 
 describe("8: remote fetch timeout", () => {
-  /** Milliseconds until a service that never answers was told that nobody waits any more. */
+  /** Milliseconds until the connection to a service that never responds is aborted. */
   async function patience(remoteJoins?: RemoteJoinsOptions) {
     await billing.setMood("hangs");
     const { fetchByIds } = httpService({ baseUrl: billing.baseUrl });
@@ -70,7 +70,7 @@ describe("8: remote fetch timeout", () => {
   }
 
   it("is 5000 ms by default", async () => {
-    // The wait began before it could be measured, and a busy machine may be late: this tells it from other waits, no more.
+    // The wait began before the measurement, and a busy machine may be late: this only excludes other time limits.
     expect(await patience()).toBeGreaterThan(4_000);
   });
 
@@ -82,7 +82,7 @@ describe("8: remote fetch timeout", () => {
 });
 
 describe("8: remote result caching", () => {
-  it("is on by default: a request asks for a record once, however many relations lead to it", async () => {
+  it("is on by default: a request fetches a record once, for any number of relations", async () => {
     const ask = await openShop({ count: 3 });
     const { json } = await ask("subscription,former");
     expect(joined(json)).toBe(3);
@@ -90,7 +90,7 @@ describe("8: remote result caching", () => {
     expect((await billing.asked()).flat().sort()).toEqual(["s0", "s1", "s2"]);
   });
 
-  it("is on by default across requests for a service that is shared, and off for one that is not", async () => {
+  it("is on by default across requests for a shared service, and otherwise off", async () => {
     const shared = httpService({ baseUrl: billing.baseUrl, shared: true });
     for (const [service, calls] of [
       [shared, [3]],

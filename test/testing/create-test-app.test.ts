@@ -4,7 +4,7 @@ import { createTestApp } from "../../src/testing/index.ts";
 
 const note = entity("note", { text: string }).rules({ read: ["everyone"] });
 
-it("an app under test keeps its records in memory, unless it is given a driver", async () => {
+it("an app under test keeps its records in memory by default", async () => {
   const app = createTestApp({ entities: [note], logger: noopLogger });
   expect(app.api.driver.name).toBe("memory");
   expect(await app.as(null).request("GET", "/api/notes")).toMatchObject({ status: 200, body: [] });

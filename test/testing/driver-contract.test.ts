@@ -34,7 +34,7 @@ type Broken = readonly [
   options?: (inner: Driver) => MiddlewareOptions,
 ];
 
-/** Drivers that break one promise, and the case that finds out. */
+/** Drivers that break one promise, and the case that detects it. */
 const BROKEN: readonly Broken[] = [
   [
     "forgets the rest of the condition on an update",

@@ -54,18 +54,18 @@ describe("the fake kernel", () => {
     return answer;
   };
 
-  it("gives a handler decoded parameters and answers 200 with what it returns", async () => {
+  it("gives a handler decoded parameters, and responds with 200 and its result", async () => {
     const { status, body } = await answering(({ params }: { params: unknown }) => ({ params }));
     expect([status, body]).toEqual([200, { params: { id: "a b" } }]);
   });
 
-  it("answers 204 for undefined, and what a Reply says", async () => {
+  it("responds with 204 for undefined, and with a returned Reply", async () => {
     expect((await answering(() => undefined)).status).toBe(204);
     const { status, headers, body } = await answering(() => new Reply(201, [1], { location: "/x" }));
     expect([status, headers.location, body]).toEqual([201, "/x", [1]]);
   });
 
-  it("turns thrown errors into replies, and says nothing about strangers", async () => {
+  it("turns thrown errors into replies, and reveals nothing about other errors", async () => {
     const known = await answering(() => {
       throw notFoundError("No such look");
     });
@@ -92,7 +92,7 @@ describe("the fake kernel", () => {
     await kernel.close();
   });
 
-  it("answers 405 with the methods there are for any other", async () => {
+  it("responds with 405 and the allowed methods for any other", async () => {
     const plugin = createPlugin({
       id: "two-methods",
       setup({ routes }) {
@@ -113,7 +113,7 @@ describe("the fake kernel", () => {
     ["admins by role", { id: "r", role: "admin" }, { open: 200, known: 200, chief: 200, nobody: 403, early: 200 }],
     ["admins by flag", { id: "f", isAdmin: true }, { open: 200, known: 200, chief: 200, nobody: 403, early: 200 }],
     ["admins by list", { id: "l", roles: ["admin"] }, { open: 200, known: 200, chief: 200, nobody: 403, early: 200 }],
-  ])("holds %s to the rules of endpoints", async (_who, user, expected) => {
+  ])("applies the rules of endpoints to %s", async (_who, user, expected) => {
     const handler = ({ scope }: RouteContext) => scope.principal.kind;
     const plugin = createPlugin({
       id: "doors",
@@ -133,7 +133,7 @@ describe("the fake kernel", () => {
     await kernel.close();
   });
 
-  it("masks records of operations and of the driver on their way out", async () => {
+  it("masks records of operations and of the driver in responses", async () => {
     const veil = createPlugin({
       id: "veil",
       hooks: { "access:mask": (draft) => void (draft.mask = { ...draft.mask, readable: new Set(["name"]) }) },
@@ -154,7 +154,7 @@ describe("the fake kernel", () => {
     await kernel.close();
   });
 
-  it("runs the hooks of a request around its handler, and lets the last one add headers", async () => {
+  it("runs a request's hooks around its handler, and lets the last add headers", async () => {
     const seen: unknown[] = [];
     const plugin = createPlugin({
       id: "around",
@@ -183,7 +183,7 @@ describe("the fake kernel", () => {
     await kernel.close();
   });
 
-  it("answers with the error that a hook of the request throws", async () => {
+  it("responds with the error that a request hook throws", async () => {
     const refuse = (): never => {
       throw notFoundError("Not today");
     };
@@ -195,7 +195,7 @@ describe("the fake kernel", () => {
     }
   });
 
-  it("hands the body to the code that asks for it", async () => {
+  it("passes the body to the code that reads it", async () => {
     const plugin = route("/echo", ({ body }: { body(): Promise<unknown> }) => body(), "POST");
     const kernel = await boot({ plugins: [plugin], driver: makeDriver() });
     expect((await kernel.call("POST", "/echo", { a: 1 })).body).toEqual({ a: 1 });
@@ -248,7 +248,7 @@ describe("the fake kernel", () => {
     await expect(booting).rejects.toThrow("collides");
   });
 
-  it("lists the routes of all plugins to each, as they were added, once the app is set up", async () => {
+  it("shows each plugin the routes of all plugins, in order, once the app is set up", async () => {
     const adding = (id: string, names: readonly string[]) =>
       createPlugin({
         id,
@@ -339,7 +339,7 @@ describe("the fake kernel", () => {
     await kernel.close();
   });
 
-  it("asks once which entities and kinds a hook applies to", async () => {
+  it("determines once which entities and kinds a hook applies to", async () => {
     const seen: string[] = [];
     const plugin = createPlugin({
       id: "choosy",
@@ -393,7 +393,7 @@ describe("the fake kernel", () => {
     await kernel.close();
   });
 
-  it("lets a plugin put something around a route", async () => {
+  it("allows a plugin to wrap a route", async () => {
     const plugin = createPlugin({
       id: "around",
       hooks: {
@@ -411,7 +411,7 @@ describe("the fake kernel", () => {
   });
 });
 
-describe("what the fake kernel records", () => {
+describe("the record of the fake kernel", () => {
   const copier = createPlugin({
     id: "acme/copier",
     hooks: {
@@ -434,7 +434,7 @@ describe("what the fake kernel records", () => {
     },
   });
 
-  it("has operations, statements, hooks and lines of the log, in their order", async () => {
+  it("has operations, statements, hooks and log lines, in order", async () => {
     const kernel = await createFakeKernel().withEntities(thing, note).use(copier);
     expect(kernel.recorded).toEqual({ operations: [], statements: [], hooks: [], logs: [], problems: [] });
     expect((await kernel.call("POST", "/add")).status).toBe(204);
@@ -454,7 +454,7 @@ describe("what the fake kernel records", () => {
     await kernel.close();
   });
 
-  it("has statements as they reach the driver, after the layers of the plugins", async () => {
+  it("has statements as they reach the driver, after the plugins' wrappers", async () => {
     const doubling = createPlugin({
       id: "acme/doubling",
       wrapDriver: (inner) =>

@@ -68,8 +68,8 @@ const makeApp = () =>
   });
 const client = () => makeApp().as({ id: "u1" }).post;
 
-describe("what a handler is given", () => {
-  it("is the input and the query as declared: checked, completed, with nulls for what is optional", () => {
+describe("a handler's context", () => {
+  it("has the input and the query as declared: validated, completed, with nulls", () => {
     action()
       .query({ q: string, page: int.default(1), kind: enums("a", "b").optional() })
       .input({ title: string, at: datetime.optional(), done: bool.default(false) })
@@ -79,14 +79,14 @@ describe("what a handler is given", () => {
       });
   });
 
-  it("is nothing known where nothing is declared", () => {
+  it("has unknown input without a declaration", () => {
     action().handler(({ query, input }) => {
       expectTypeOf(query).toEqualTypeOf<Readonly<Record<string, unknown>>>();
       expectTypeOf(input).toBeUnknown();
     });
   });
 
-  it("is a record for actions on records, and null for others, whatever the order of calls", () => {
+  it("has a record in record actions, and null in others, for any order of calls", () => {
     action().handler(({ record }) => expectTypeOf(record).toBeNull());
     action()
       .onResource()
@@ -108,7 +108,7 @@ describe("what a handler is given", () => {
       });
   });
 
-  it("is everything else of the request", () => {
+  it("has all other parts of the request", () => {
     action().handler((context) => {
       expectTypeOf(context.params).toEqualTypeOf<Readonly<Record<string, string>>>();
       expectTypeOf(context.user).toEqualTypeOf<User | null>();
@@ -122,7 +122,7 @@ describe("what a handler is given", () => {
     });
   });
 
-  it("is the same within a transaction, whose result is the work's", () => {
+  it("is the same in a transaction, which returns the result of the work", () => {
     action()
       .onResource()
       .input({ n: int })
@@ -145,7 +145,7 @@ describe("what a handler is given", () => {
     });
   });
 
-  it("fits a function that takes any context", () => {
+  it("fits a function that accepts any context", () => {
     const shared = (context: ActionContext): string => context.entity.name;
     action().onResource().handler(shared);
   });
@@ -171,7 +171,7 @@ describe("plain objects", () => {
 });
 
 describe("methods of the client", () => {
-  it("of prebuilt actions take what they need and give what they answer", () => {
+  it("of prebuilt actions have their arguments and results", () => {
     expectTypeOf(client().softDelete).toEqualTypeOf<(id: string) => Promise<{ readonly success: true }>>();
     expectTypeOf(client().restore).toEqualTypeOf<(id: string) => Promise<{ readonly success: true }>>();
     expectTypeOf(client().archive).toEqualTypeOf<(id: string) => Promise<{ readonly success: true }>>();
@@ -182,11 +182,11 @@ describe("methods of the client", () => {
     expectTypeOf(client().exists).toEqualTypeOf<(id: string) => Promise<{ readonly exists: boolean }>>();
     expectTypeOf(client().bulkDelete).parameter(0).toEqualTypeOf<{ readonly ids: readonly string[] }>();
     expectTypeOf(client().bulkUpdate).returns.resolves.toEqualTypeOf<{ readonly count: number }>();
-    // The client's own means the same.
+    // The client's own method means the same.
     expectTypeOf(client().count()).resolves.toBeNumber();
   });
 
-  it("of custom actions take query and input in one object, and none where nothing is needed", () => {
+  it("of custom actions take query and input in one object, or nothing", () => {
     expectTypeOf(client().greet).toEqualTypeOf<(given?: { name?: string; n?: number | null }) => Promise<string>>();
     expectTypeOf(client().rename).toEqualTypeOf<
       (id: string, given: { title: string; at: Date }) => Promise<{ was: string; at: Date }>
@@ -196,20 +196,20 @@ describe("methods of the client", () => {
     expectTypeOf(client().plain).returns.resolves.toBeUnknown();
   });
 
-  it("give what is declared, whenever that is", () => {
+  it("return the declared output, as a promise", () => {
     expectTypeOf(client().declared).returns.resolves.toEqualTypeOf<{ total: number; kind: "a" | "b" | null }>();
     expectTypeOf(client().late).returns.resolves.toEqualTypeOf<{ total: number }>();
   });
 
-  it("are the system's, too", () => {
+  it("belong to the system's client too", () => {
     expectTypeOf(makeApp().asSystem().post.toggle).toEqualTypeOf<
       (id: string) => Promise<{ readonly published: boolean }>
     >();
   });
 });
 
-describe("what does not compile", () => {
-  it("is a wrong use of a client", () => {
+describe("a compile error", () => {
+  it("is caused by a wrong use of a client", () => {
     // @ts-expect-error the id is missing
     void client().softDelete();
     // @ts-expect-error the input is missing
@@ -224,8 +224,8 @@ describe("what does not compile", () => {
     void client().nothing();
   });
 
-  it("is a wrong use of the builder", () => {
-    // @ts-expect-error it is not known what `input` has
+  it("is caused by a wrong use of the builder", () => {
+    // @ts-expect-error `input` has no declared fields
     action().handler(({ input }) => input.title);
     action()
       .input({ title: string })
@@ -241,14 +241,14 @@ describe("what does not compile", () => {
     action().timeout("1s");
   });
 
-  it("is a wrong use of a prebuilt action", () => {
+  it("is caused by a wrong use of a prebuilt action", () => {
     // @ts-expect-error which field?
     toggleAction();
     // @ts-expect-error names of fields
     cloneAction([1]);
   });
 
-  it("is something else than an action", () => {
+  it("is caused by a value that is not an action", () => {
     // @ts-expect-error no handler
     entity("post", fields).actions({ a: { method: "POST", path: "/a" } });
     // @ts-expect-error a number

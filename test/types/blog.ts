@@ -17,7 +17,7 @@ import {
   text,
 } from "../../src/entity/index.ts";
 
-// Entities that refer to each other, without a single annotation: what inference has to cope with.
+// Entities that refer to each other, without any annotation, as a test of type inference.
 
 export const user = entity("user", {
   name: string.min(3),

@@ -21,11 +21,11 @@ const makeApp = () => keelson({ entities: [user, profile, post, tag] });
 type App = ReturnType<typeof makeApp>;
 const client = () => createClient<App>({ baseUrl: "/api" });
 
-/** Records as JSON has them. */
+/** Records in their JSON form. */
 type Texts<T> = { [K in keyof T]: Date extends T[K] ? string | Exclude<T[K], Date> : T[K] };
 
-describe("what JSON makes of a value", () => {
-  it("has texts where there were moments, at any depth, and nothing else changed", () => {
+describe("the JSON type of a value", () => {
+  it("has texts in place of datetimes, at any depth, and no other change", () => {
     expectTypeOf<OverTheWire<Date | null>>().toEqualTypeOf<string | null>();
     expectTypeOf<OverTheWire<{ a: Date; b?: { c: Date[] }; d: unknown; e: "x" | 1 }>>().toEqualTypeOf<{
       a: string;
@@ -37,7 +37,7 @@ describe("what JSON makes of a value", () => {
     expectTypeOf<OverTheWire<unknown>>().toBeUnknown();
   });
 
-  it("may be sent as what it was, or as the text", () => {
+  it("accepts the original type or the text", () => {
     expectTypeOf<Sendable<{ at: Date | null; n?: number }>>().toEqualTypeOf<{ at: Date | string | null; n?: number }>();
   });
 });
@@ -46,14 +46,14 @@ describe("a client of an app", () => {
   it("has the entities of the app, and reports of runs", () => {
     expectTypeOf<keyof Client<App>>().toEqualTypeOf<"user" | "profile" | "post" | "tag" | "$runs" | "$batch">();
     expectTypeOf(client().$runs.get).returns.resolves.toEqualTypeOf<WorkflowRun>();
-    // The report that the server gives, without what it keeps to itself.
+    // The server's report, without its internal members.
     expectTypeOf<OverTheWire<Pick<RunReport, "id" | "name" | "status" | "startedAt" | "updatedAt">>>().toEqualTypeOf<
       Pick<WorkflowRun, "id" | "name" | "status" | "startedAt" | "updatedAt">
     >();
     expectTypeOf<keyof RunReport>().toEqualTypeOf<keyof WorkflowRun | "userId" | "use">();
   });
 
-  it("gives records with moments as text", () => {
+  it("returns records with datetimes as text", () => {
     expectTypeOf(client().post.get("p1")).resolves.toEqualTypeOf<Texts<Post>>();
     expectTypeOf(client().post.create).returns.resolves.toEqualTypeOf<Texts<Post>>();
     expectTypeOf(client().post.update).returns.resolves.toEqualTypeOf<Texts<Post>>();
@@ -66,7 +66,7 @@ describe("a client of an app", () => {
     expectTypeOf(client().post.delete("p1")).resolves.toBeVoid();
   });
 
-  it("gives what was included and selected", () => {
+  it("returns included records and selected fields", () => {
     const page = client().post.list({ include: ["author"], select: ["title", "createdAt"] });
     expectTypeOf(page.then(({ data }) => data[0]?.author)).resolves.toEqualTypeOf<Texts<User> | null | undefined>();
     expectTypeOf(page.then(({ data }) => data[0]?.createdAt)).resolves.toEqualTypeOf<string | undefined>();
@@ -77,13 +77,13 @@ describe("a client of an app", () => {
     expectTypeOf(client().tag.pages().next()).resolves.toExtend<IteratorResult<{ id: string; name: string }[], void>>();
   });
 
-  it("takes moments as what they are and as text", () => {
+  it("accepts datetimes as Date and as text", () => {
     void client().post.update("p1", { publishedAt: new Date() });
     void client().post.update("p1", { publishedAt: "2026-01-01T00:00:00Z" });
     void client().post.list({ where: { createdAt: { gte: new Date() }, publishedAt: ["2026-01-01T00:00:00Z"] } });
   });
 
-  it("takes the conditions that a query string has", () => {
+  it("accepts the conditions of a query string", () => {
     void client().post.list({
       where: {
         title: { like: "node", starts: "a" },
@@ -101,13 +101,13 @@ describe("a client of an app", () => {
     void client().post.count({ author: { name: "ann" } });
   });
 
-  it("takes and, or, not and related records at any level", () => {
+  it("accepts and, or, not and related records at any level", () => {
     void client().post.list({ where: { or: [{ title: "a" }, { author: { posts: { some: { title: "a" } } } }] } });
     void client().post.count({ not: { title: "a" }, rating: [1, null] });
     void client().post.list({ where: { author: { or: [] }, publishedAt: { in: [new Date(), null] } } });
     // @ts-expect-error a title is text
     void client().post.list({ where: { or: [{ title: 1 }] } });
-    // @ts-expect-error that there is no related record is said of its key
+    // @ts-expect-error a missing related record is expressed by its key
     void client().post.list({ where: { parent: null } });
   });
 
@@ -140,7 +140,7 @@ describe("a client of an app", () => {
     void client().post.list({ where: { views: { gte: "1" } } });
     // @ts-expect-error true is not more than false
     void client().post.list({ where: { published: { gt: false } } });
-    // @ts-expect-error a moment
+    // @ts-expect-error a datetime
     void client().post.list({ where: { createdAt: { gt: 5 } } });
     // @ts-expect-error one of the words
     void client().user.list({ where: { role: "boss" } });
@@ -155,11 +155,11 @@ describe("a client of an app", () => {
     void client().post.list({ sort: ["author.name", "-author.name"] });
     // @ts-expect-error there is no such relation
     void client().post.list({ sort: ["nothing.name"] });
-    // @ts-expect-error pages of a walk are not numbered
+    // @ts-expect-error pages of an iteration are not numbered
     void client().post.all({ page: 2 });
   });
 
-  it("refuses input that is wrong", () => {
+  it("refuses invalid input", () => {
     // @ts-expect-error a title is needed
     void client().post.create({ views: 1 });
     // @ts-expect-error readonly
@@ -174,9 +174,9 @@ describe("a client of an app", () => {
     void client().tag.create({ id: "t1", name: "x" });
   });
 
-  it("takes routes of its entities only", () => {
+  it("accepts routes of its entities only", () => {
     createClient<App>({ baseUrl: "/api", routes: { post: { path: "articles" } } });
-    // As a JSON file is typed.
+    // As TypeScript types a JSON file.
     const actions = { publish: { method: "POST", path: "/:id/publish", query: [], filters: false } };
     const routes = { tag: { path: "tags" }, post: { path: "articles", actions } };
     createClient<App>({ baseUrl: "/api", routes });
@@ -210,7 +210,7 @@ describe("actions", () => {
     });
   const jobs = () => createClient<ReturnType<typeof makeJobs>>({ baseUrl: "/api" }).job;
 
-  it("are methods that take what they need, and options", () => {
+  it("are methods with their arguments, and options", () => {
     expectTypeOf(jobs().softDelete("j1")).resolves.toEqualTypeOf<{ readonly success: true }>();
     expectTypeOf(jobs().toggle("j1", undefined, {})).resolves.toEqualTypeOf<{ readonly isDone: boolean }>();
     expectTypeOf(jobs().rename("j1", { title: "x", at: "2026-01-01T00:00:00Z" })).resolves.toEqualTypeOf<{
@@ -234,12 +234,12 @@ describe("actions", () => {
     void jobs().rename.start({ title: "x", at: new Date() });
   });
 
-  it("refuse what they do not take", () => {
+  it("refuse other arguments", () => {
     // @ts-expect-error the id is missing
     void jobs().softDelete();
     // @ts-expect-error the input is missing
     void jobs().rename("j1");
-    // @ts-expect-error a moment is no number
+    // @ts-expect-error a datetime is not a number
     void jobs().rename("j1", { title: "x", at: 5 });
     // @ts-expect-error there is no such name
     void jobs().greet({ nam: "x" });
@@ -247,7 +247,7 @@ describe("actions", () => {
     void jobs().nothing();
   });
 
-  it("do not take the place of the client's own methods", () => {
+  it("do not replace the client's own methods", () => {
     expectTypeOf(jobs().all().next()).resolves.toExtend<IteratorResult<{ title: string }, void>>();
   });
 });

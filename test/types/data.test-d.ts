@@ -17,7 +17,7 @@ describe("InferEntityData", () => {
     expectTypeOf<InferEntityData<typeof post>>().toEqualTypeOf<Post>();
   });
 
-  it("leaves out password and omitted fields", () => {
+  it("omits password and omitted fields", () => {
     expectTypeOf<InferEntityData<typeof user>>().toEqualTypeOf<User>();
   });
 
@@ -31,7 +31,7 @@ describe("InferEntityData", () => {
     expectTypeOf<InferEntityData<typeof built>>().toEqualTypeOf<InferEntityData<typeof user>>();
   });
 
-  it("hides a field whatever the order of its modifiers", () => {
+  it("hides a field for any order of its modifiers", () => {
     const secrets = entity("secrets", {
       a: string.optional().omit(),
       b: string.omit().optional(),
@@ -43,7 +43,7 @@ describe("InferEntityData", () => {
 });
 
 describe("InferCreateInput", () => {
-  it("needs what is neither optional, nor has a default, nor is the owner, nor readonly", () => {
+  it("requires fields without optional, default, owner or readonly", () => {
     expectTypeOf<InferCreateInput<typeof post>>().toEqualTypeOf<{
       title: string;
       views?: number;
@@ -59,7 +59,7 @@ describe("InferCreateInput", () => {
     }>();
   });
 
-  it("takes password and omitted fields", () => {
+  it("accepts password and omitted fields", () => {
     expectTypeOf<InferCreateInput<typeof user>>().toEqualTypeOf<{
       name: string;
       email: string;
@@ -69,18 +69,18 @@ describe("InferCreateInput", () => {
     }>();
   });
 
-  it("needs the foreign key of a relation that is not the owner", () => {
+  it("requires the foreign key of a relation that is not the owner", () => {
     expectTypeOf<InferCreateInput<typeof profile>>().toEqualTypeOf<{ bio?: string | null; userId: string }>();
   });
 
-  it("takes no id, no timestamps and no readonly field", () => {
+  it("accepts no id, no timestamps and no readonly field", () => {
     type Keys = keyof InferCreateInput<typeof post>;
     expectTypeOf<
       Extract<Keys, "id" | "createdAt" | "updatedAt" | "slug" | "author" | "tags" | "replies">
     >().toBeNever();
   });
 
-  it("refuses a word that the enum does not have", () => {
+  it("refuses a value that the enum does not have", () => {
     const input = { name: "ann", email: "ann@example.com", password: "secret" };
     expectTypeOf({ ...input, role: "writer" as const }).toExtend<InferCreateInput<typeof user>>();
     expectTypeOf({ ...input, role: "admin" as const }).not.toExtend<InferCreateInput<typeof user>>();
@@ -88,7 +88,7 @@ describe("InferCreateInput", () => {
 });
 
 describe("InferUpdateInput", () => {
-  it("takes any part, the owner included", () => {
+  it("accepts any part, the owner included", () => {
     expectTypeOf<InferUpdateInput<typeof post>>().toEqualTypeOf<{
       title?: string;
       views?: number;
@@ -104,7 +104,7 @@ describe("InferUpdateInput", () => {
     }>();
   });
 
-  it("takes no null where the column has none", () => {
+  it("refuses null if the column is required", () => {
     expectTypeOf<{ title: null }>().not.toExtend<InferUpdateInput<typeof post>>();
     expectTypeOf<{ rating: null }>().toExtend<InferUpdateInput<typeof post>>();
   });
@@ -129,7 +129,7 @@ describe("RelatedData", () => {
     expectTypeOf<RelatedData<typeof post, "replies">>().toEqualTypeOf<Post[]>();
   });
 
-  it("of what is no relation is nothing", () => {
+  it("of a name that is not a relation is empty", () => {
     expectTypeOf<RelatedData<typeof post, "title">>().toBeNever();
     expectTypeOf<RelatedData<typeof post, "nope">>().toBeNever();
   });
@@ -154,7 +154,7 @@ describe("RelatedData", () => {
 });
 
 describe("ownedBy", () => {
-  it("takes a name of the entity, or id", () => {
+  it("accepts a name of the entity, or id", () => {
     const owned = entity("owned", { title: string, author: belongsTo(() => user) });
     owned.ownedBy("author");
     owned.ownedBy("id");
@@ -164,7 +164,7 @@ describe("ownedBy", () => {
     owned.ownedBy("authorId");
   });
 
-  it("makes the owner's key optional on create, and no other", () => {
+  it("makes only the owner's key optional on create", () => {
     const owned = entity("owned", { author: belongsTo(() => user), reviewer: belongsTo(() => user) });
     const byAuthor = owned.ownedBy("author");
     expectTypeOf<InferCreateInput<typeof owned>>().toEqualTypeOf<{ authorId: string; reviewerId: string }>();
@@ -173,7 +173,7 @@ describe("ownedBy", () => {
 });
 
 describe("cross-field validators", () => {
-  it("see the data of the entity, any part of it", () => {
+  it("receive any part of the entity's data", () => {
     entity("event", { from: int, to: int.optional() }).validate((data, context) => {
       expectTypeOf(data.from).toEqualTypeOf<number | undefined>();
       expectTypeOf(data.to).toEqualTypeOf<number | null | undefined>();

@@ -29,7 +29,7 @@ describe("fields", () => {
     expectTypeOf<ValueOf<typeof json>>().toEqualTypeOf<unknown>();
   });
 
-  it("of enums are the union of their words", () => {
+  it("of enums are the union of their values", () => {
     const status = enums("draft", "done");
     expectTypeOf<ValueOf<typeof status>>().toEqualTypeOf<"draft" | "done">();
     status.default("draft");
@@ -39,7 +39,7 @@ describe("fields", () => {
     enums();
   });
 
-  it("of typed JSON are what was said", () => {
+  it("of typed JSON have the given type", () => {
     const meta = jsonTyped<{ a: number }>();
     expectTypeOf<ValueOf<typeof meta>>().toEqualTypeOf<{ a: number }>();
     meta.default({ a: 1 });
@@ -93,28 +93,28 @@ describe("modifiers", () => {
     string.min(1).optional().positive();
   });
 
-  it("take values of the field's type", () => {
+  it("accept values of the field's type", () => {
     string.default("a");
     string.default(() => "a");
     int.default(1).example(2);
     datetime.default(() => new Date());
-    // @ts-expect-error a number is no text
+    // @ts-expect-error a number is not a text
     string.default(1);
     // @ts-expect-error a function that makes a number makes no text
     string.default(() => 1);
-    // @ts-expect-error a text is no number
+    // @ts-expect-error a text is not a number
     int.default("1");
-    // @ts-expect-error a text is no boolean
+    // @ts-expect-error a text is not a boolean
     bool.default("true");
-    // @ts-expect-error a text is no date
+    // @ts-expect-error a text is not a date
     datetime.default("2024-01-01");
-    // @ts-expect-error a text is no number
+    // @ts-expect-error a text is not a number
     float.example("1");
-    // @ts-expect-error null is what .optional() is for
+    // @ts-expect-error null requires .optional()
     string.default(null);
   });
 
-  it("give validators the field's type, and want true or false", () => {
+  it("pass the field's type to validators, which return true or false", () => {
     string.validate((value) => value.startsWith("a"), "must begin with a");
     int.validate((value) => value % 2 === 0, "must be even");
     datetime.validate((value) => value.getTime() > 0, "must be late");
@@ -124,7 +124,7 @@ describe("modifiers", () => {
     string.validate((value) => value, "x");
     // @ts-expect-error a promise is not true
     string.validate(async (value) => value === "a", "x");
-    // @ts-expect-error a message is for whoever reads it
+    // @ts-expect-error the message is missing
     string.validate((value) => value === "a");
   });
 

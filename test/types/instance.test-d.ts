@@ -38,14 +38,14 @@ describe("the types of an instance", () => {
     expectTypeOf<EntityOf<{ other: true }, "post">>().toBeNever();
   });
 
-  it("do not depend on whether an entity is given as a builder or as a definition", () => {
+  it("are the same for an entity's builder and its definition", () => {
     const built = user.build();
     expectTypeOf<InferAll<[typeof built]>["Entities"]>().toEqualTypeOf<InferAll<[typeof user]>["Entities"]>();
   });
 });
 
 describe("the client of an instance", () => {
-  it("of a user takes and gives what the entity says", async () => {
+  it("of a user has the entity's types as input and output", async () => {
     const client = makeApp().as({ id: "u1" });
     expectTypeOf(client.post.get("p1")).resolves.toExtend<Post>();
     expectTypeOf(client.post.list()).resolves.toExtend<ClientList<Post>>();
@@ -60,7 +60,7 @@ describe("the client of an instance", () => {
     void client.post.update("p1", { slug: "a" });
   });
 
-  it("writes related records along", () => {
+  it("writes related records", () => {
     const client = makeApp().as({ id: "u1" });
     void client.user.create({ name: "n", email: "e@x.yz", posts: { create: [{ title: "a" }] } } as never);
     void client.post.update("p1", {
@@ -81,14 +81,14 @@ describe("the client of an instance", () => {
     void client.post.update("p1", { tags: { remove: ["t1"] } });
   });
 
-  it("of the system also takes ids, timestamps and readonly fields", () => {
+  it("of the system also accepts ids, timestamps and readonly fields", () => {
     const client = makeApp().asSystem();
     expectTypeOf(client.post.update).parameter(1).toExtend<{ slug?: unknown; id?: string; createdAt?: Date }>();
     // @ts-expect-error there is no such field
     void client.post.update("p1", { nope: 1 });
   });
 
-  it("adds the relations that were asked for", async () => {
+  it("adds the included relations", async () => {
     const client = makeApp().asSystem();
     const one = client.post.get("p1", { include: ["author", "tags"] });
     expectTypeOf(one.then(({ author }) => author)).resolves.toEqualTypeOf<User | null>();
@@ -96,13 +96,13 @@ describe("the client of an instance", () => {
     const users = client.user.list({ include: ["profile", "posts.tags"] });
     expectTypeOf(users.then(({ data }) => data[0]?.profile)).resolves.toEqualTypeOf<Profile | null | undefined>();
     expectTypeOf(users.then(({ data }) => data[0]?.posts)).resolves.toEqualTypeOf<Post[] | undefined>();
-    // @ts-expect-error not asked for
+    // @ts-expect-error not included
     void one.then(({ editor }) => editor);
     // @ts-expect-error there is no such relation
     void client.post.get("p1", { include: ["nope"] });
   });
 
-  it("knows definitions by name", () => {
+  it("finds definitions by name", () => {
     const app = makeApp();
     expectTypeOf<InferEntityData<typeof app.entities.user>>().toEqualTypeOf<User>();
     expectTypeOf(app.getEntity("post").name).toEqualTypeOf<"post">();

@@ -40,8 +40,8 @@ const computed = () =>
 const configured = () => keelson(defineConfig({ entities: [post, person], plugins: [tenancy, audit()] }));
 type App = ReturnType<typeof listed>;
 
-describe("what plugins add to the types of an app", () => {
-  it("has their entities, and fields that they add, under $Infer", () => {
+describe("the types that plugins add to an app", () => {
+  it("include their entities, and fields that they add, under $Infer", () => {
     type Entities = App["$Infer"]["Entities"];
     expectTypeOf<App["$Infer"]["EntityNames"]>().toEqualTypeOf<"post" | "person" | "auditEntry">();
     expectTypeOf<Entities["auditEntry"]["count"]>().toEqualTypeOf<number | null>();
@@ -51,12 +51,12 @@ describe("what plugins add to the types of an app", () => {
     expectTypeOf<Entities["person"]>().not.toHaveProperty("words");
   });
 
-  it("is the same for a list, a function and a configuration", () => {
+  it("are the same for a list, a function and a configuration", () => {
     expectTypeOf<ReturnType<typeof computed>["$Infer"]>().toEqualTypeOf<App["$Infer"]>();
     expectTypeOf<ReturnType<typeof configured>["$Infer"]>().toEqualTypeOf<App["$Infer"]>();
   });
 
-  it("reaches clients in the process and over HTTP", () => {
+  it("are available in in-process and HTTP clients", () => {
     const api = null as unknown as App;
     expectTypeOf(
       api
@@ -76,7 +76,7 @@ describe("what plugins add to the types of an app", () => {
     expectTypeOf(client.auditEntry.count()).resolves.toEqualTypeOf<number>();
   });
 
-  it("reach listeners of a hook of its own by the hook's token", () => {
+  it("include listeners of a plugin's own hook by the hook's token", () => {
     const Delivered = token<{ readonly id: string }>("acme:delivered");
     createPlugin({
       id: "acme/delivery",
@@ -91,7 +91,7 @@ describe("what plugins add to the types of an app", () => {
     });
   });
 
-  it("leaves an app without such plugins as it is", () => {
+  it("are absent in an app without such plugins", () => {
     const api = keelson({ entities: [post, person], plugins: [plain] });
     expectTypeOf(api.$Infer).toEqualTypeOf(keelson({ entities: [post, person] }).$Infer);
   });

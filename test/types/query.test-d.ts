@@ -9,7 +9,7 @@ type UserWhere = InferWhere<typeof user>;
 const makeApp = () => keelson({ entities: [user, profile, post, tag] });
 
 describe("conditions", () => {
-  it("are about fields, keys and timestamps, with the operators of their types", () => {
+  it("use fields, keys and timestamps, with the operators of their types", () => {
     expectTypeOf<{ title: "a" }>().toExtend<PostWhere>();
     expectTypeOf<{ title: { like: string; ne: null }; id: { in: string[] } }>().toExtend<PostWhere>();
     expectTypeOf<{ views: { gte: 1; lt: 9 }; rating: null }>().toExtend<PostWhere>();
@@ -49,7 +49,7 @@ describe("conditions", () => {
     expectTypeOf(where).toExtend<PostWhere>();
   });
 
-  it("go through relations, and through AND, OR and NOT", () => {
+  it("follow relations, and AND, OR and NOT", () => {
     expectTypeOf<{ author: { name: { like: "ann" }; profile: { bio: null } }; editor: null }>().toExtend<PostWhere>();
     expectTypeOf<{ tags: { name: "a" }; parent: { views: 1 }; replies: { title: "b" } }>().toExtend<PostWhere>();
     expectTypeOf<{ OR: [{ views: 1 }, { NOT: { author: { name: "a" } } }] }>().toExtend<PostWhere>();
@@ -62,7 +62,7 @@ describe("conditions", () => {
     expectTypeOf<{ NOT: { views: "1" } }>().not.toExtend<PostWhere>();
   });
 
-  it("of the system may be about hidden fields, of related records too", () => {
+  it("of the system may use hidden fields, also of related records", () => {
     const { user: users, post: posts } = makeApp().asSystem();
     const { user: own } = makeApp().as({ id: "u1" });
     void users.list({ where: { apiToken: "t", password: { ne: null } } });
@@ -81,8 +81,8 @@ describe("conditions", () => {
   });
 });
 
-describe("the order of a list", () => {
-  it("is by fields that have one, either way", () => {
+describe("the sort of a list", () => {
+  it("uses sortable fields, in either direction", () => {
     expectTypeOf<InferSort<typeof tag>>().toEqualTypeOf<"id" | "name" | "-id" | "-name">();
     expectTypeOf<"-createdAt" | "views" | "authorId">().toExtend<InferSort<typeof post>>();
     expectTypeOf<"meta">().not.toExtend<InferSort<typeof post>>();
@@ -98,7 +98,7 @@ describe("the order of a list", () => {
 });
 
 describe("a selection", () => {
-  it("leaves the id and the selected fields of a record", () => {
+  it("keeps the id and the selected fields of a record", () => {
     const { post: posts } = makeApp().as({ id: "u1" });
     const one = posts.get("p1", { select: ["title", "views"] });
     expectTypeOf(one).resolves.toExtend<Pick<Post, "id" | "title" | "views">>();
@@ -111,7 +111,7 @@ describe("a selection", () => {
     void list.then(({ data }) => data[0]?.views);
   });
 
-  it("goes together with included relations", () => {
+  it("can be combined with included relations", () => {
     const one = makeApp()
       .asSystem()
       .post.get("p1", { select: ["title"], include: ["author"] });
@@ -121,7 +121,7 @@ describe("a selection", () => {
     void one.then(({ authorId }) => authorId);
   });
 
-  it("is of fields that callers see", () => {
+  it("contains fields that callers see", () => {
     expectTypeOf<InferSelect<typeof tag>>().toEqualTypeOf<"id" | "name">();
     expectTypeOf<"password">().not.toExtend<InferSelect<typeof user>>();
     expectTypeOf<"author">().not.toExtend<InferSelect<typeof post>>();
@@ -134,7 +134,7 @@ describe("a selection", () => {
 describe("includes with options", () => {
   const client = () => makeApp().as({ id: "u" });
 
-  it("add what their options say", () => {
+  it("add the records and fields in their options", () => {
     const one = client().user.get("u1", {
       include: { posts: { limit: 3, sort: ["-views"], select: ["title"], count: true, include: { tags: true } } },
     });
@@ -156,7 +156,7 @@ describe("includes with options", () => {
 });
 
 describe("aggregates", () => {
-  it("give the groups and measures that are asked for", () => {
+  it("return the requested groups and measures", () => {
     const rows = makeApp()
       .as({ id: "u" })
       .post.aggregate({ group: ["authorId", "month(publishedAt)"], count: true, sum: ["views"], max: ["publishedAt"] });

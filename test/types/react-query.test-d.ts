@@ -34,12 +34,12 @@ type App = ReturnType<typeof makeApp>;
 const tasks = createQueries(createClient<App>({ baseUrl: "/api" }));
 
 describe("queries of an app", () => {
-  it("take the app from the client", () => {
+  it("take the app's type from the client", () => {
     expectTypeOf(tasks).toEqualTypeOf<Queries<App>>();
     expectTypeOf<keyof typeof tasks>().toEqualTypeOf<"person" | "task" | "$runs">();
   });
 
-  it("give hooks what is included and selected", () => {
+  it("pass included records and selected fields to hooks", () => {
     const { data } = useQuery(tasks.task.list.queryOptions({ include: ["owner"], select: ["title", "dueAt"] }));
     expectTypeOf(data?.data[0]?.title).toEqualTypeOf<string | undefined>();
     expectTypeOf(data?.data[0]?.dueAt).toEqualTypeOf<string | null | undefined>();
@@ -54,7 +54,7 @@ describe("queries of an app", () => {
     >();
   });
 
-  it("may be changed by the page, and keep their types", () => {
+  it("may be customised by the page, and keep their types", () => {
     const { data } = useQuery({
       ...tasks.task.list.queryOptions({ limit: 5 }),
       enabled: true,
@@ -63,10 +63,10 @@ describe("queries of an app", () => {
     expectTypeOf(data).toEqualTypeOf<string[] | undefined>();
   });
 
-  it("give pages", () => {
+  it("return pages", () => {
     const { data } = useInfiniteQuery(tasks.task.list.infiniteQueryOptions({ limit: 10 }));
     expectTypeOf(data?.pages[0]?.data[0]?.title).toEqualTypeOf<string | undefined>();
-    // @ts-expect-error pages go by cursor
+    // @ts-expect-error pages are requested by cursor
     tasks.task.list.infiniteQueryOptions({ page: 2 });
   });
 
@@ -90,7 +90,7 @@ describe("queries of an app", () => {
 });
 
 describe("mutations of an app", () => {
-  it("take ids, data and inputs, and give records and outputs", () => {
+  it("accept ids, data and inputs, and return records and outputs", () => {
     const create = useMutation(tasks.task.create.mutationOptions());
     expectTypeOf(create.mutateAsync({ data: { title: "x", ownerId: "ann" } })).resolves.toExtend<{ title: string }>();
     // @ts-expect-error the title is missing
@@ -107,7 +107,7 @@ describe("mutations of an app", () => {
     useMutation(tasks.task.delete.mutationOptions()).mutate({ id: "t1" });
   });
 
-  it("keep the types of what a page adds", () => {
+  it("keep the types of a page's additions", () => {
     const options = tasks.task.update.mutationOptions({
       onMutate: ({ id }) => ({ before: id }),
       onError: (_error, _variables, result) => expectTypeOf(result?.before).toEqualTypeOf<string | undefined>(),

@@ -61,7 +61,7 @@ declare const api: App;
 declare const ann: { id: string };
 
 describe("fields with .readable()", () => {
-  it("are optional in records that callers read, and in nothing else", () => {
+  it("are optional in records that callers read, and nowhere else", () => {
     expectTypeOf<InferRecord<typeof person>>().toEqualTypeOf<Seen>();
     expectTypeOf<EntityOf<App, "person">>().toEqualTypeOf<Seen>();
     expectTypeOf<App["$Infer"]["Entities"]["person"]>().toEqualTypeOf<Seen>();
@@ -70,7 +70,7 @@ describe("fields with .readable()", () => {
     expectTypeOf<InferCreateInput<typeof person>["born"]>().toEqualTypeOf<Date>();
   });
 
-  it("are optional in what the client of a caller gives", () => {
+  it("are optional in the results of a caller's client", () => {
     const { person: people, task: tasks } = api.as(ann);
     expectTypeOf(people.get("p")).resolves.toEqualTypeOf<Seen>();
     expectTypeOf(people.list().then(({ data }) => data)).resolves.toEqualTypeOf<Seen[]>();
@@ -83,7 +83,7 @@ describe("fields with .readable()", () => {
     void people.get("p").then(({ born }) => born.getTime());
   });
 
-  it("are optional in what the client over HTTP gives", () => {
+  it("are optional in the results of the HTTP client", () => {
     const { person: people, task: tasks }: Client<App> = createClient<App>({ baseUrl: "/api" });
     expectTypeOf(people.get("p")).resolves.toEqualTypeOf<Sent>();
     expectTypeOf(people.create).returns.resolves.toEqualTypeOf<Sent>();
@@ -99,7 +99,7 @@ describe("fields with .readable()", () => {
     expectTypeOf(withPerson.then((one) => one.person)).resolves.toEqualTypeOf<Sent | null>();
   });
 
-  it("are always there for the system", () => {
+  it("are always present for the system", () => {
     const { person: people, task: tasks } = api.asSystem();
     expectTypeOf(people.get("p")).resolves.toEqualTypeOf<Stored>();
     expectTypeOf(people.create).returns.resolves.toEqualTypeOf<Stored>();
@@ -109,14 +109,14 @@ describe("fields with .readable()", () => {
     expectTypeOf(withPerson.then((one) => one.person)).resolves.toEqualTypeOf<Stored | null>();
   });
 
-  it("are optional in included records of callers, and leave other entities as they are", () => {
+  it("are optional in callers' included records, without effect on other entities", () => {
     expectTypeOf<RelatedData<typeof task, "person">>().toEqualTypeOf<Seen | null>();
     expectTypeOf<RelatedData<typeof task, "person", true>>().toEqualTypeOf<Stored | null>();
     expectTypeOf<RelatedData<typeof person, "tasks">>().toEqualTypeOf<Task[]>();
     expectTypeOf<EntityOf<App, "task">>().toEqualTypeOf<InferEntityData<typeof task>>();
   });
 
-  it("may still be asked about", () => {
+  it("may still be used in conditions", () => {
     void api.as(ann).person.list({ where: { salary: { gte: 1 } }, sort: ["-born"], select: ["born"] });
     void api.as(ann).task.count({ person: { salary: null } });
   });

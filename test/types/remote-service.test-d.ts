@@ -20,7 +20,7 @@ it("a class with mutable lists implements RemoteService", () => {
   expectTypeOf<Readonly>().toExtend<RemoteService>();
 });
 
-it("postgres() takes an environment variable, and validationError texts", () => {
+it("postgres() accepts an environment variable, and validationError texts", () => {
   expectTypeOf(postgres).toBeCallableWith(process.env.DATABASE_URL);
   expectTypeOf(validationError).toBeCallableWith(["too short"]);
 });

@@ -1,7 +1,7 @@
 import type * as root from "keelson";
 import { describe, expectTypeOf, it } from "vitest";
 
-/** Types that users write down; a name that is missing does not compile. */
+/** Types that users write in their code; a missing name does not compile. */
 type Written = [
   root.$Infer<root.Keelson>,
   root.InferEntityData<root.AnyEntity>,
@@ -16,7 +16,7 @@ type Written = [
 ];
 
 describe("the root of the package", () => {
-  it("exports the types that users write down", () => {
+  it("exports the types that users write in their code", () => {
     expectTypeOf<Written[4]["logger"]>().toEqualTypeOf<root.Logger | undefined>();
     expectTypeOf<Written>().not.toBeAny();
   });

@@ -19,7 +19,7 @@ const task = entity("task", {
 const makeApp = () => keelson({ entities: [person, task] });
 type App = ReturnType<typeof makeApp>;
 
-/** What code needs that does not care where the API is. */
+/** The client that code needs if it works with a local or a remote API. */
 interface Tasks {
   list(query?: {
     readonly where?: { readonly title?: { readonly like?: string }; readonly points?: number | readonly number[] };
@@ -44,15 +44,15 @@ interface Tasks {
   rename(id: string, input: { readonly title: string }): Promise<{ readonly was: string }>;
 }
 
-describe("code for an API anywhere", () => {
+describe("code for a local or a remote API", () => {
   const app = null as unknown as App;
 
-  it("takes a client in the process and one over HTTP alike", () => {
+  it("accepts in-process and HTTP clients alike", () => {
     expectTypeOf(app.as({ id: "ann" }).task).toExtend<Tasks>();
     expectTypeOf(createClient<App>({ baseUrl: "/api" }).task).toExtend<Tasks>();
   });
 
-  it("takes both with what they include and select", () => {
+  it("accepts both with includes and selections", () => {
     const inProcess = app.as({ id: "ann" }).task.list({ include: ["owner"], select: ["title"] });
     const overHttp = createClient<App>({ baseUrl: "/api" }).task.list({ include: ["owner"], select: ["title"] });
     expectTypeOf(inProcess.then(({ data }) => data[0]?.owner?.name)).toEqualTypeOf(
@@ -61,7 +61,7 @@ describe("code for an API anywhere", () => {
     expectTypeOf<keyof Awaited<typeof inProcess>>().toEqualTypeOf<keyof Awaited<typeof overHttp>>();
   });
 
-  it("differs in moments, which are text over HTTP", () => {
+  it("differs in datetimes, which are text over HTTP", () => {
     expectTypeOf(
       app
         .as({ id: "ann" })

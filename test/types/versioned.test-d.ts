@@ -25,7 +25,7 @@ describe("an entity with versions", () => {
     expectTypeOf<InferEntityData<typeof note>>().toEqualTypeOf<{ id: string; text: string }>();
   });
 
-  it("may be asked for by version, and changed as it is", () => {
+  it("may be queried by version, and updated as read", () => {
     const listed = () => api.as({ id: "u" }).draft.list({ where: { version: { gte: 2 } }, sort: ["-version"] });
     const updated = () => api.as({ id: "u" }).draft.update("d", { text: "x" }, { ifVersion: 1 });
     expectTypeOf(listed).returns.resolves.toHaveProperty("data");

@@ -29,7 +29,7 @@ const note = entity("note", { text: string });
 declare const driver: Driver;
 
 describe("a step", () => {
-  it("hands its result to its compensation", () => {
+  it("passes its result to its compensation", () => {
     step(
       "charge",
       async () => ({ id: 1 }),
@@ -43,7 +43,7 @@ describe("a step", () => {
     expectTypeOf<RetryOptions["attempts"]>().toEqualTypeOf<number | undefined>();
   });
 
-  it("is given what the run has", () => {
+  it("receives the members of the run", () => {
     step("look", (context) => {
       expectTypeOf(context.input).toEqualTypeOf<unknown>();
       expectTypeOf(context.data).toEqualTypeOf<Readonly<Record<string, unknown>>>();
@@ -60,7 +60,7 @@ describe("a step", () => {
 });
 
 describe("a workflow", () => {
-  it("may know its input", () => {
+  it("may have a typed input", () => {
     const builder = workflow<Order>("order").step("charge", ({ input }) => {
       expectTypeOf(input).toEqualTypeOf<Order>();
     });
@@ -71,7 +71,7 @@ describe("a workflow", () => {
     expectTypeOf(workflow("any")).toExtend<WorkflowLike>();
   });
 
-  it("takes entity steps and plain objects, whatever they know of the input", () => {
+  it("accepts entity steps and plain objects, for any input type", () => {
     const built = workflow<Order>("order")
       .addStep(createEntityStep("note", ({ input }: StepContext<Order>) => ({ text: input.card })))
       .addStep(withOptions(updateEntityStep("mine", note, { id: "1" }, { text: "x" }), { asSystem: true }))
@@ -84,8 +84,8 @@ describe("a workflow", () => {
   });
 });
 
-describe("running one", () => {
-  it("gives a result, from every shape", () => {
+describe("running a workflow", () => {
+  it("returns a result, for every form", () => {
     const like: WorkflowLike = [step("one", () => 1)];
     expectTypeOf(executeWorkflow(like, { driver, input: 1 })).resolves.toEqualTypeOf<WorkflowResult>();
     expectTypeOf(executeWorkflow(driver, workflow("w"))).resolves.toEqualTypeOf<WorkflowResult>();
@@ -95,13 +95,13 @@ describe("running one", () => {
     expectTypeOf<WorkflowResult["metadata"]["startedAt"]>().toEqualTypeOf<Date>();
   });
 
-  it("takes the context of a handler", () => {
+  it("accepts the context of a handler", () => {
     action()
       .input({ text: string })
       .handler((context) => runWorkflow([step("one", () => 1)], context));
   });
 
-  it("is what an action does, with steps, a workflow or its builder", () => {
+  it("is possible in an action, with steps, a workflow or its builder", () => {
     const one = step("one", () => 1);
     action().workflow([one]);
     action().workflow(workflow([one]));
@@ -115,15 +115,15 @@ describe("an action with an input", () => {
   const monthly = action().input({ month: string });
   const ofOrg = workflow<{ orgId: string }>("org").step("s", ({ input }) => input.orgId);
   const ofMonth = workflow<{ month: string }>("month").step("s", ({ input }) => input.month);
-  it("takes a workflow of this input, and of none in particular", () => {
+  it("accepts a workflow with this input, and one without a particular input", () => {
     monthly.workflow(ofMonth);
     monthly.workflow(ofMonth.build());
     monthly.workflow(workflow("any").step("s", () => 1));
     monthly.workflow([step("s", () => 1)]);
-    action().workflow(ofOrg); // the body is whatever is sent
+    action().workflow(ofOrg); // the body can be any value
   });
 
-  it("takes no workflow of another input", () => {
+  it("refuses a workflow with another input", () => {
     // @ts-expect-error the action has no orgId
     monthly.workflow(ofOrg);
     // @ts-expect-error the action has no orgId

@@ -36,7 +36,7 @@ for (const [version, express] of [
       return { port, close, root: base ?? "/api", endpoints: base ?? "" };
     });
 
-  // As the first middleware the adapter takes its requests before Express does; behind another one it cannot.
+  // As the first middleware, the adapter takes its requests before Express does; behind another one it cannot.
   testAdapter(
     version,
     inside(() => {}),
@@ -57,7 +57,7 @@ for (const [version, express] of [
     { turn: turn++ },
   );
 
-  it(`leaves to the other routes of ${version} what is not the API's, however it is spelled`, async () => {
+  it(`leaves other paths to the routes of ${version}, however they are spelled`, async () => {
     for (const before of [[], [pass]]) {
       const api = await createContractApp();
       const app = express().use(...before, expressAdapter(api));

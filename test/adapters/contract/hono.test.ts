@@ -7,7 +7,7 @@ import type { OwnAnswers, Parser } from "../../support/adapter-case.ts";
 import { hosting, type StartHost, testAdapter } from "../../support/adapter-contract.ts";
 import type { ContractApp } from "../../support/contract-app.ts";
 
-/** A Hono app on @hono/node-server; the API is below `base`, or where it wants to be. */
+/** A Hono app on @hono/node-server; the API is below `base`, or at its own path. */
 const inside = (build: (api: ContractApp) => Hono, base?: string): StartHost =>
   hosting(async (api) => {
     const server = createAdaptorServer({ fetch: build(api).fetch }).listen(0, "127.0.0.1");
@@ -20,7 +20,7 @@ const inside = (build: (api: ContractApp) => Hono, base?: string): StartHost =>
     return { port: (server.address() as AddressInfo).port, close, root: base ?? "/api", endpoints: base ?? "" };
   });
 
-/** What @hono/node-server answers, and what Hono routes by: both work on the URL of a Request. */
+/** Responses of @hono/node-server, and Hono's routing: both use the URL of a Request. */
 const anywhere: OwnAnswers = {
   "GET …/films\\f1 is refused": {
     why: "@hono/node-server refuses a backslash in a path",

@@ -17,7 +17,7 @@ const inside =
     return { port, close, root: folder, endpoints: folder };
   };
 
-/** What Next answers, or makes of a request, before any handler runs. */
+/** Responses of Next, or changes it makes to a request, before any handler runs. */
 const own = (folder: string): OwnAnswers => {
   const redirected = (why: string, path: string) => ({ why, status: 308, headers: { location: folder + path } });
   const resolved = (headers?: OwnAnswers[string]["headers"]) => ({ why: "Next resolves dots", status: 200, headers });
@@ -73,7 +73,7 @@ const options = { volatile: ["vary", "content-length", "transfer-encoding"], clo
 testAdapter("Next in app/api/[...path]", inside("/api"), { own: own("/api"), ...options });
 testAdapter("Next in app/v1/deep/[...rest]", inside("/v1/deep"), { own: own("/v1/deep"), ...options });
 
-it("leaves to Next what is not below the folder, and keeps what the API says in Vary", async () => {
+it("leaves paths outside the folder to Next, and keeps the API's Vary", async () => {
   const { port, close } = await app.start();
   onTestFinished(close);
   const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);

@@ -35,14 +35,14 @@ describe.each([
   ["express 4", express4],
 ] as const)("%s", (_version, express) => {
   const pass = (_request: unknown, _response: unknown, next: () => void) => next();
-  /** Where the adapter is first in its app, it takes requests before Express does; both ways behave the same. */
+  /** As the first middleware, the adapter takes requests before Express does; both ways behave the same. */
   const places = [
     ["as the first middleware", () => express()],
     ["behind another middleware", () => express().use(pass)],
   ] as const;
 
   describe.each(places)("%s", (_place, createApp) => {
-    it("answers what the API owns and passes on the rest", async () => {
+    it("handles the API's paths and passes on the rest", async () => {
       const app = createApp()
         .use(expressAdapter(echo))
         .use((request, response) => void response.send(`mine: ${request.originalUrl}`));
@@ -54,7 +54,7 @@ describe.each([
       expect((await call(port, requestBytes("GET", "/about?x=1"))).body).toBe("mine: /about?x=1");
     });
 
-    it("tells the app where it is mounted, and has all of it", async () => {
+    it("passes its mount path to the app, which handles everything below it", async () => {
       const app = createApp()
         .use("/v1/deep", expressAdapter(echo))
         .use((_request, response) => void response.send("mine"));
@@ -68,14 +68,14 @@ describe.each([
       expect((await call(port, requestBytes("GET", "/api/films"))).body).toBe("mine");
     });
 
-    it("takes the path of a target in absolute form", async () => {
+    it("uses the path of a target in absolute form", async () => {
       const port = await listen(createApp().use(expressAdapter(echo)));
       const mounted = await listen(createApp().use("/v1", expressAdapter(echo)));
       expect((await call(port, requestBytes("GET", "http://test.invalid/api/a?x=1"))).json.url).toBe("/api/a?x=1");
       expect((await call(mounted, requestBytes("GET", "http://test.invalid/v1/a?x=1"))).json.url).toBe("/a?x=1");
     });
 
-    it("leaves nothing of an answer that cannot be written, and all of what the host has added", async () => {
+    it("sends nothing of a failed response except the headers that the host added", async () => {
       const broken = stubApp(() => reply("x", 200, { "set-cookie": "a=1", "x-broken": "a\nb" }), { owns });
       const app = express().use((_request, response, next) => {
         response.setHeader("X-Host", "1");
@@ -86,7 +86,7 @@ describe.each([
       expect([headerOf(response, "set-cookie"), headerOf(response, "x-host")]).toEqual([undefined, "1"]);
     });
 
-    it("gives getUser and handlers Express's own request", async () => {
+    it("passes Express's own request to getUser and handlers", async () => {
       const seen: unknown[] = [];
       const getUser = (request: express5.Request) => {
         seen.push(request.get("x-user"), request.ip, request.originalUrl, request.baseUrl, request.url, request.path);
@@ -105,7 +105,7 @@ describe.each([
       expect(seen).toEqual(["ada", "127.0.0.1", "/v1/films?x=1", "/v1", "/films?x=1", "/films"]);
     });
 
-    it("never hands errors to Express", async () => {
+    it("never passes errors to Express", async () => {
       const api = stubApp(
         () => {
           throw new TypeError("secret");
@@ -123,20 +123,20 @@ describe.each([
       expect(onError).not.toHaveBeenCalled();
     });
 
-    it("reads a body that no parser has touched", async () => {
+    it("reads a body if no parser has read it", async () => {
       const port = await listen(createApp().use(expressAdapter(echo)).use(express.json()));
       expect((await call(port, post("/api", '{"a":1}'))).json.body).toBe('{"a":1}');
       expect((await call(port, requestBytes("GET", "/api"))).json.body).toBeUndefined();
     });
   });
 
-  it("counts every path as the API's when the app does not say", async () => {
+  it("treats every path as the API's if the app does not define its paths", async () => {
     const { handle } = echo;
     const port = await listen(express().use(expressAdapter({ handle })));
     expect((await call(port, requestBytes("GET", "/about"))).json).toMatchObject({ url: "/about" });
   });
 
-  it("spends nothing on Express when it is the first and asked to, and only then", async () => {
+  it("bypasses Express only as the first middleware and with the option", async () => {
     const shortcut = true;
     const poweredBy = async (app: ReturnType<typeof express5>, target = "/api") =>
       headerOf(await call(await listen(app), requestBytes("GET", target)), "x-powered-by");
@@ -177,7 +177,7 @@ describe.each([
     }
   });
 
-  it("lets other middleware of the same app see everything when it is not the first", async () => {
+  it("shows everything to other middleware of the same app if it is not the first", async () => {
     const seen: string[] = [];
     const app = express()
       .use((request, response, next) => {
@@ -191,7 +191,7 @@ describe.each([
     expect(seen).toEqual(["/api/films"]);
   });
 
-  it("works in a router, and in an app that is part of another app", async () => {
+  it("works in a router, and in a mounted app", async () => {
     const inner = express().use("/deep", expressAdapter(echo));
     const router = express.Router().use("/routed", expressAdapter(echo));
     const port = await listen(express().use("/v1", inner).use("/v2", router));
@@ -217,14 +217,14 @@ describe.each([
     });
   });
 
-  it("works below patterns of paths", async () => {
+  it("works below path patterns", async () => {
     const port = await listen(express().use("/:tenant", expressAdapter(echo)));
     expect((await call(port, requestBytes("GET", "/acme/films"))).json).toMatchObject({ url: "/films", base: "/acme" });
     const several = await listen(express().use(["/a", "/b"], expressAdapter(echo)));
     expect((await call(several, requestBytes("GET", "/b/films"))).json).toMatchObject({ url: "/films", base: "/b" });
   });
 
-  describe("behind body parsers", () => {
+  describe("the adapter behind body parsers", () => {
     const kindOf = stubApp(
       async (request) => {
         const { body } = request;
@@ -237,7 +237,7 @@ describe.each([
     const behind = async (parser: express5.RequestHandler, bytes: string) =>
       (await call(await listen(express().use(parser).use(expressAdapter(kindOf))), bytes)).json;
 
-    it("uses what the JSON parser made, also from an empty object", async () => {
+    it("uses the JSON parser's result, also an empty object", async () => {
       expect(await behind(express.json(), post("/api", '{"a":1}'))).toEqual({ kind: "parsed", content: { a: 1 } });
       expect(await behind(express.json(), post("/api", "{}"))).toEqual({ kind: "parsed", content: {} });
       expect(await behind(express.json({ strict: false }), post("/api", "1"))).toEqual({ kind: "parsed", content: 1 });
@@ -251,7 +251,7 @@ describe.each([
       });
     });
 
-    it("uses what the form parser made", async () => {
+    it("uses the form parser's result", async () => {
       const form = post("/api", "a[b]=1", "application/x-www-form-urlencoded");
       expect(await behind(express.urlencoded({ extended: true }), form)).toEqual({
         kind: "parsed",
@@ -288,7 +288,7 @@ describe.each([
       expect(await behind(set, post("/api", "x"))).toEqual({ kind: "parsed", content: { a: 1 } });
     });
 
-    it("fails, and does not wait, when a middleware has read the body and kept nothing", async () => {
+    it("fails without waiting if a middleware has read the body and discarded it", async () => {
       const swallow = (request: IncomingMessage, _response: unknown, next: () => void) => {
         request.on("end", next).resume();
       };

@@ -37,7 +37,7 @@ const post = (target: string, body: string) =>
   requestBytes("POST", target, ["Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`], body);
 
 describe("honoAdapter", () => {
-  it("answers what the API owns and passes on the rest", async () => {
+  it("handles the API's paths and passes on the rest", async () => {
     const app = new Hono().use(honoAdapter(echo)).get("/about", (context) => context.text("mine"));
     const port = await serve(app);
     expect((await call(port, requestBytes("GET", "/api/a%2Fb//../c?x=%zz"))).json.url).toBe("/api/a%2Fb//../c?x=%zz");
@@ -45,12 +45,12 @@ describe("honoAdapter", () => {
     expect((await call(port, requestBytes("GET", "/nowhere"))).body).toBe("404 Not Found");
   });
 
-  it("counts every path as the API's when the app does not say", async () => {
+  it("treats every path as the API's if the app does not define its paths", async () => {
     const { handle } = echo;
     expect(await get(new Hono().use(honoAdapter({ handle })), "/about")).toMatchObject({ url: "/about" });
   });
 
-  it("tells the app where it is registered, and has all of it", async () => {
+  it("passes its path to the app, which handles everything below it", async () => {
     const base = "/v1/deep";
     for (const app of [
       new Hono().route("/v1/deep", honoAdapter<Hono>(echo)),
@@ -66,7 +66,7 @@ describe("honoAdapter", () => {
     }
   });
 
-  it("tells a mount path as it was sent, whatever letters and wildcards it is registered with", async () => {
+  it("passes on a mount path as sent, with any letters and wildcards", async () => {
     for (const [pattern, base] of [
       ["/länder/*", "/l%C3%A4nder"],
       ["/my api/*", "/my%20api"],
@@ -78,25 +78,25 @@ describe("honoAdapter", () => {
       });
   });
 
-  it("is not mounted by a path that ends there", async () => {
+  it("does not treat a path without a wildcard as a mount path", async () => {
     expect(await get(new Hono().all("/api/films", honoAdapter(echo)), "/api/films")).toEqual({
       method: "GET",
       url: "/api/films",
     });
   });
 
-  it("hands over whole what is below its path only without the dots, so that they are refused", async () => {
+  it("passes on paths with dots completely, so that they are refused", async () => {
     const app = new Hono().all("/v1/*", honoAdapter(echo));
     expect(await get(app, "/other/../v1/films")).toMatchObject({ base: "/v1", url: "/other/../v1/films" });
   });
 
-  it("takes the path of a target in absolute form", async () => {
+  it("uses the path of a target in absolute form", async () => {
     expect(await get(new Hono().use(honoAdapter(echo)), "http://test.invalid/api/a/../b?x=1")).toMatchObject({
       url: "/api/a/../b?x=1",
     });
   });
 
-  it("takes the URL of a Request where there is no node:http", async () => {
+  it("uses the URL of a Request without node:http", async () => {
     const app = new Hono().use(honoAdapter(echo));
     const body = { method: "POST", body: "{}" };
     expect(await (await app.request("/api/a%2Fb?x=%zz", body)).json()).toEqual({
@@ -107,14 +107,14 @@ describe("honoAdapter", () => {
     expect(await (await app.request("/api", {}, { incoming: undefined })).json()).toMatchObject({ url: "/api" });
   });
 
-  it("follows middleware that puts another Request in the place of the one that came", async () => {
+  it("follows middleware that replaces the Request", async () => {
     const inner = new Hono().use(honoAdapter(echo));
     expect(await get(new Hono().mount("/outer", inner.fetch), "/outer/api/films?x=1")).toMatchObject({
       url: "/api/films?x=1",
     });
   });
 
-  it("gives getUser and handlers Hono's context", async () => {
+  it("passes Hono's context to getUser and handlers", async () => {
     const seen: unknown[] = [];
     const getUser = (context: Context) => {
       seen.push(context.get("session"), context.req.header("x-user"), context.req.path);
@@ -137,7 +137,7 @@ describe("honoAdapter", () => {
     expect(seen).toEqual(["s1", "ada", "/v1/films"]);
   });
 
-  it("keeps what middleware adds to the answer, and the answer's length", async () => {
+  it("keeps headers that middleware adds, and the response's length", async () => {
     const cookies = stubApp(() => reply("grüße", 200, { "set-cookie": ["a=1", "b=2"] }), { owns });
     const app = new Hono()
       .use(cors({ origin: "https://app.example", credentials: true }))
@@ -153,7 +153,7 @@ describe("honoAdapter", () => {
     expect(response.headers.filter(([name]) => name === "set-cookie")).toHaveLength(3);
   });
 
-  it("never hands errors to Hono", async () => {
+  it("never passes errors to Hono", async () => {
     const api = stubApp(
       () => {
         throw new TypeError("secret");
@@ -167,7 +167,7 @@ describe("honoAdapter", () => {
     expect(api.log.lines).toEqual([expect.stringContaining("A response could not be sent")]);
   });
 
-  it("leaves errors of the handlers behind it to Hono", async () => {
+  it("leaves errors of later handlers to Hono", async () => {
     const app = new Hono()
       .route("/", honoAdapter<Hono>(echo))
       .get("/about", () => {
@@ -177,7 +177,7 @@ describe("honoAdapter", () => {
     expect(await get(app, "/about")).toBe("mine");
   });
 
-  describe("behind middleware that reads bodies", () => {
+  describe("honoAdapter behind middleware that reads bodies", () => {
     const behind = async (read: MiddlewareHandler, bytes = post("/api", '{"a":1}')) =>
       (await call(await serve(new Hono().use(read).use(honoAdapter(echo))), bytes)).json.body;
     const reading =
@@ -187,19 +187,19 @@ describe("honoAdapter", () => {
         return next();
       };
 
-    it("uses what Hono has kept", async () => {
+    it("uses the body that Hono has cached", async () => {
       expect(await behind(reading(({ req }) => req.json()))).toBe('{"a":1}');
       expect(await behind(reading(({ req }) => req.text()))).toBe('{"a":1}');
       expect(await behind(reading(({ req }) => req.arrayBuffer()))).toBe('{"a":1}');
       expect(await behind(reading(({ req }) => req.blob()))).toBe('{"a":1}');
     });
 
-    it("reads what is left when a middleware has taken a copy, or counts the bytes", async () => {
+    it("reads the body if a middleware has copied it, or counts the bytes", async () => {
       expect(await behind(reading(({ req }) => req.raw.clone().text()))).toBe('{"a":1}');
       expect(await behind(bodyLimit({ maxSize: 100 }))).toBe('{"a":1}');
     });
 
-    it("fails, and does not wait, when a middleware has read the body past Hono", async () => {
+    it("fails without waiting if a middleware has read the body without Hono", async () => {
       expect(await behind(reading(({ req }) => req.raw.text()))).toBe("CONFIGURATION_ERROR");
     });
 
@@ -213,7 +213,7 @@ describe("honoAdapter", () => {
     });
   });
 
-  it("tells a body that breaks off from one that ends, and aborts the signal", async () => {
+  it("distinguishes a truncated body from a complete one, and aborts the signal", async () => {
     const seen: unknown[] = [];
     const api = stubApp(
       async (request) => {
@@ -231,7 +231,7 @@ describe("honoAdapter", () => {
   });
 
   describe("streams", () => {
-    /** Counts what was asked of it, and whether it has ended. */
+    /** Counts its reads, and records whether it has ended. */
     function counted(fail = false) {
       const seen = { chunks: 0, ended: false };
       async function* chunks() {
@@ -248,7 +248,7 @@ describe("honoAdapter", () => {
       return { seen, api, app: new Hono().use(honoAdapter(api)) };
     }
 
-    it("are pulled chunk by chunk, and end when the reader has enough", async () => {
+    it("are pulled chunk by chunk, and end when the reader cancels", async () => {
       const { seen, app } = counted();
       const { body } = await app.request("/api");
       const reader = (body as ReadableStream<Uint8Array>).getReader();
@@ -258,7 +258,7 @@ describe("honoAdapter", () => {
       expect(seen).toEqual({ chunks: 0, ended: true });
     });
 
-    it("are given up where the answer cannot be written, or has no body", async () => {
+    it("are cancelled if the response cannot be written, or has no body", async () => {
       for (const answer of [
         { status: 200, headers: { "x-broken": "a\nb" } },
         { status: 204, headers: {} },
@@ -270,7 +270,7 @@ describe("honoAdapter", () => {
       }
     });
 
-    it("cut the connection when they fail, and say why in the log alone", async () => {
+    it("cut the connection when they fail, and give the reason only in the log", async () => {
       const printed = vi.spyOn(console, "error").mockImplementation(() => {});
       onTestFinished(() => printed.mockRestore());
       const before: MiddlewareHandler[] = [(_context, next) => next(), cors()];
@@ -278,7 +278,7 @@ describe("honoAdapter", () => {
         const { seen, api, app } = counted(true);
         const port = await serve(new Hono().use(middleware).route("/", app));
         const response = await call(port, requestBytes("GET", "/api"));
-        // Where it has not sent anything yet, @hono/node-server says so with an answer of its own.
+        // If nothing was sent yet, @hono/node-server sends its own error response.
         expect(response.status === 500 || !response.complete).toBe(true);
         expect(response.body).not.toContain("secret");
         expect(seen.ended).toBe(true);

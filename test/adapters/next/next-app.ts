@@ -9,7 +9,7 @@ import { repositoryRoot } from "../../support/source-files.ts";
 const fixture = join(repositoryRoot, "test/adapters/next/fixture");
 const source = (path: string): string => join(repositoryRoot, "src", path);
 
-/** A Next project that is built. */
+/** A built Next project. */
 export interface NextApp {
   /** Starts `next start` on a free port. */
   start(environment?: Readonly<Record<string, string>>): Promise<{ readonly port: number; close(): Promise<void> }>;
@@ -17,7 +17,7 @@ export interface NextApp {
   remove(): void;
 }
 
-/** Builds the fixture in a folder of its own, where packages resolve as in this repository. */
+/** Builds the fixture in a new folder, where packages resolve as in this repository. */
 export async function buildNextApp(): Promise<NextApp> {
   const cache = join(repositoryRoot, ".cache");
   mkdirSync(cache, { recursive: true });
@@ -28,8 +28,8 @@ export async function buildNextApp(): Promise<NextApp> {
   const config = { serverExternalPackages: ["contract"], typescript: { ignoreBuildErrors: true } };
   write("package.json", JSON.stringify({ name: "fixture", private: true, type: "module" }));
   write("next.config.mjs", `export default ${JSON.stringify(config)};`);
-  // As in a project of one's own, where the app comes from a package that Next leaves alone. The repository's own check
-  // looks at the routes, with types that the package has lost.
+  // As in a user's project, where the app comes from a package that Next does not bundle. The repository's own type check
+  // covers the routes, with types that the package does not have here.
   write("contract.ts", 'export * from "contract";');
   await build({
     config: false,

@@ -10,14 +10,14 @@ const echo = stubApp(async (request) => {
   return reply({ method, url, base, body: await readBody(request).catch((error) => error.code) });
 });
 
-/** What Next calls the handlers of a route file with. */
+/** How Next calls the handlers of a route file. */
 type Route = (request: NextRequest, context: { params: Promise<{ path: string[] }> }) => Promise<Response>;
 
 const segments = (...path: string[]) => ({ params: Promise.resolve({ path }) });
 const site = "http://site.example";
 
 describe("toNextHandler", () => {
-  it("has a handler for each method that Next knows, and nothing else", async () => {
+  it("has a handler for each method that Next supports, and nothing else", async () => {
     const handlers = toNextHandler(echo);
     expect(Object.keys(handlers)).toEqual(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]);
     for (const [method, handler] of Object.entries(handlers)) {
@@ -27,7 +27,7 @@ describe("toNextHandler", () => {
     }
   });
 
-  it("answers under the folder that it is in", async () => {
+  it("handles requests below its folder", async () => {
     const { GET } = toNextHandler(echo);
     const answer = async (path: string, ...rest: string[]) =>
       (await GET(new Request(site + path), segments(...rest))).json();
@@ -39,7 +39,7 @@ describe("toNextHandler", () => {
     expect(await answer("/api/films/", "films")).toMatchObject({ base: "/api", url: "/films/" });
   });
 
-  it("hands over as they are the slashes that Next would have redirected", async () => {
+  it("passes on slashes that Next would have redirected", async () => {
     const { GET } = toNextHandler(echo);
     const answer = async (path: string, ...rest: string[]) =>
       (await GET(new Request(site + path), segments(...rest))).json();
@@ -49,7 +49,7 @@ describe("toNextHandler", () => {
     expect(await answer("/films", "a", "film", "more")).toEqual({ method: "GET", url: "/films" });
   });
 
-  it("counts the segments of the catch-all parameter only, whatever its name", async () => {
+  it("counts only the segments of the catch-all parameter, under any name", async () => {
     const { GET } = toNextHandler(echo);
     const answer = async (path: string, params: Record<string, string | string[] | undefined>) =>
       (await GET(new Request(site + path), { params: Promise.resolve(params) })).json();
@@ -60,7 +60,7 @@ describe("toNextHandler", () => {
     expect(await answer("/api", { path: undefined })).toMatchObject({ base: "/api", url: "/" });
   });
 
-  it("answers under another path when it is told to", async () => {
+  it("handles requests under another path with an option", async () => {
     const at = async (base: string, path: string) =>
       (await toNextHandler(echo, { base }).GET(new Request(site + path), segments("films"))).json();
     expect(await at("", "/api/films")).toEqual({ method: "GET", url: "/api/films" });
@@ -68,7 +68,7 @@ describe("toNextHandler", () => {
     expect(await at("/v1", "/v10/films")).toMatchObject({ base: "/v1", url: "/v10/films" });
   });
 
-  it("takes a base with a slash at its end, and refuses one that is no path", async () => {
+  it("accepts a base with a trailing slash, and refuses one that is not a path", async () => {
     const at = async (base: string, path: string) =>
       (await toNextHandler(echo, { base }).GET(new Request(site + path), segments("films"))).json();
     expect(await at("/v1/", "/v1/films")).toMatchObject({ base: "/v1", url: "/films" });
@@ -76,7 +76,7 @@ describe("toNextHandler", () => {
     expect(() => toNextHandler(echo, { base: "v1" })).toThrow('`base` "v1" must be a path such as /v1');
   });
 
-  it("gives getUser and handlers Next's own request", async () => {
+  it("passes Next's own request to getUser and handlers", async () => {
     const api = stubApp(async (request: KernelRequest) =>
       reply(await (request.getUser as (raw: unknown) => unknown)(request.raw)),
     );
@@ -89,7 +89,7 @@ describe("toNextHandler", () => {
     expect(await (await GET(request, segments("films"))).json()).toEqual({ id: "ada", at: "/api/films" });
   });
 
-  it("lets its own getUser win over the app's, and only the adapter's request decide", async () => {
+  it("prefers its own getUser to the app's, and passes it only the adapter's request", async () => {
     const api = await createContractApp();
     const { GET } = toNextHandler(api, { getUser: (request) => (request.headers.has("x-ada") ? { id: "ada" } : null) });
     const status = async (headers: Record<string, string>) =>
@@ -114,14 +114,14 @@ describe("toNextHandler", () => {
     await api.close();
   });
 
-  it("fails, and does not wait, when the body was read before", async () => {
+  it("fails without waiting if the body was read before", async () => {
     const { POST } = toNextHandler(echo);
     const request = new Request(`${site}/api/films`, { method: "POST", body: "{}" });
     await request.text();
     expect(await (await POST(request, segments("films"))).json()).toMatchObject({ body: "CONFIGURATION_ERROR" });
   });
 
-  it("gives up an unread stream when the client goes away", async () => {
+  it("cancels an unread stream when the client disconnects", async () => {
     for (const leaves of ["while the app works", "after it has answered"]) {
       const client = new AbortController();
       const { body, seen } = heldBody();

@@ -9,7 +9,7 @@ import { untilRefused } from "../../support/until-refused.ts";
 
 const REQUESTS = 20;
 
-/** A child process with a server and twenty requests that it has not answered. */
+/** A child process with a server and twenty pending requests. */
 async function startBusy(gracePeriod: number, ...more: string[]) {
   const script = await childProgram(new URL("serve.child.ts", import.meta.url));
   const child = spawn(process.execPath, [script, String(gracePeriod), ...more], {
@@ -31,7 +31,7 @@ async function startBusy(gracePeriod: number, ...more: string[]) {
 }
 
 describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
-  it("finishes the answers in flight, refuses new requests, closes the app and exits with 0", async () => {
+  it("finishes pending responses, refuses new requests, closes and exits with 0", async () => {
     const { child, port, answers, ended, closed } = await startBusy(10_000);
     child.kill(signal);
     await untilRefused(port);
@@ -44,8 +44,8 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
   });
 });
 
-describe("a process that is told to end", () => {
-  it("cuts the answers that outlast the grace period, and exits with 0", async () => {
+describe("a process that gets a signal to end", () => {
+  it("cuts responses that exceed the grace period, and exits with 0", async () => {
     const { child, answers, ended, closed } = await startBusy(50);
     child.kill("SIGTERM");
     expect((await answers).flat()).toEqual([]);
@@ -60,7 +60,7 @@ describe("a process that is told to end", () => {
     expect(await ended).toEqual([1, null]);
   });
 
-  it("exits with 1 at once when it is told again", async () => {
+  it("exits with 1 at once at a second signal", async () => {
     const { child, port, answers, ended } = await startBusy(10_000);
     child.kill("SIGTERM");
     await untilRefused(port);

@@ -1,4 +1,4 @@
-// A server that holds its answers back until its parent says "go", and may fail to close. Started by
+// A server that holds its responses back until its parent sends "go", and that may fail to close. Started by
 // serve-signals.test.ts with the grace period in milliseconds and, for the failure, "broken".
 import { serve } from "../../../src/adapters/node/index.ts";
 import { deferred } from "../../support/deferred.ts";

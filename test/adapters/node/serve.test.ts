@@ -38,12 +38,12 @@ describe("starting", () => {
     expect((await request(url, "GET", "/")).json).toBe("hello");
   });
 
-  it("fails with what keeps the app from being ready", async () => {
+  it("fails with the error that keeps the app from being ready", async () => {
     const ready = Promise.reject(new RangeError("no database"));
     await expect(start(hello({ ready }))).rejects.toThrow("no database");
   });
 
-  it("listens while the database is away, so that it can say so", async () => {
+  it("listens while the database is unavailable, to respond with 503", async () => {
     const ready = Promise.reject(new DatabaseUnavailableError());
     const { url } = await start(hello({ ready }));
     expect((await request(url, "GET", "/")).json).toBe("hello");
@@ -57,12 +57,12 @@ describe("starting", () => {
     });
   });
 
-  it("names the host that it listens on in its url", async () => {
+  it("has a url with the host that it listens on", async () => {
     expect((await start(hello(), { hostname: "::1" })).url).toMatch(/^http:\/\/\[::1\]:\d+$/);
     expect((await start(hello(), { hostname: undefined })).url).toMatch(/^http:\/\/localhost:\d+$/);
   });
 
-  it("gives slow clients limits", async () => {
+  it("sets time limits for slow clients", async () => {
     const { server } = await start(hello());
     expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 3_600_000, keepAliveTimeout: 65_000 });
     expect(server.maxRequestsPerSocket).toBe(0);
@@ -76,7 +76,7 @@ describe("starting", () => {
     expect((await request(url, "GET", "/", { headers: { "x-user": "ada" } })).json).toEqual({ id: "ada" });
   });
 
-  it("listens to signals until it is closed, and only when asked to", async () => {
+  it("listens for signals until it is closed, and only with the option", async () => {
     const listeners = () => process.listenerCount("SIGTERM") + process.listenerCount("SIGINT");
     const before = listeners();
     const deaf = await start(hello());
@@ -89,7 +89,7 @@ describe("starting", () => {
   });
 });
 
-describe("bytes that are no request", () => {
+describe("bytes that are not a request", () => {
   it.each([
     ["a target with a space", requestBytes("GET", "/a b"), 400],
     ["a method nobody knows", requestBytes("FOO", "/"), 400],
@@ -105,7 +105,7 @@ describe("bytes that are no request", () => {
     ["no Host", "GET / HTTP/1.1\r\n\r\n", 400],
     ["an expectation that no server meets", requestBytes("GET", "/", ["Expect: 200-ok"]), 417],
     ["a header of 20 kB", requestBytes("GET", "/", [`X-A: ${"a".repeat(20_000)}`]), 431],
-  ])("%s is refused in the shape of all errors, and the connection is closed", async (_what, bytes, status) => {
+  ])("%s is refused in the format of all errors, and the connection is closed", async (_what, bytes, status) => {
     const api = stubApp(async ({ body }) => {
       if (body?.kind === "stream") for await (const _chunk of body.stream);
       return reply("hello");
@@ -121,7 +121,7 @@ describe("bytes that are no request", () => {
     expect(response && headerOf(response, "content-type")).toBe("application/json; charset=utf-8");
   });
 
-  it("does not take the answer from the request before them", async () => {
+  it("do not drop the response to the request before them", async () => {
     const go = deferred<void>();
     const api = stubApp(async () => {
       await go.promise;
@@ -135,7 +135,7 @@ describe("bytes that are no request", () => {
     expect(responses.map(({ status, body }) => [status, body])).toEqual([[200, '"hello"']]);
   });
 
-  it("cuts the connection when the answer before them is under way", async () => {
+  it("cut the connection if the response before them is in progress", async () => {
     const go = deferred<void>();
     async function* slow() {
       yield "half";
@@ -153,7 +153,7 @@ describe("bytes that are no request", () => {
 });
 
 describe("closing", () => {
-  it("lets answers in flight finish, tells their clients to close, and then closes the app", async () => {
+  it("lets pending responses finish, asks clients to close, and then closes the app", async () => {
     const go = deferred<void>();
     const arrived = deferred<void>();
     const api = stubApp(async () => {
@@ -175,7 +175,7 @@ describe("closing", () => {
     expect(api.closed).toBe(true);
   });
 
-  it("answers all requests that are pipelined on a connection", async () => {
+  it("sends the responses to all pipelined requests of a connection", async () => {
     const go = deferred<void>();
     const third = deferred<void>();
     let count = 0;
@@ -206,7 +206,7 @@ describe("closing", () => {
     await ends;
   });
 
-  it("cuts what is not finished after the grace period", async () => {
+  it("cuts unfinished responses after the grace period", async () => {
     const api = stubApp(() => new Promise(() => {}));
     const { port, close } = await start(api, { gracePeriod: 10 });
     const answer = rawRequest(port, requestBytes("GET", "/"));
@@ -216,7 +216,7 @@ describe("closing", () => {
     expect(api.closed).toBe(true);
   });
 
-  it("finishes a stream in flight", async () => {
+  it("finishes a stream in progress", async () => {
     const go = deferred<void>();
     async function* rows() {
       yield "first ";
@@ -234,7 +234,7 @@ describe("closing", () => {
     await closed;
   });
 
-  it("happens once, however often it is asked for", async () => {
+  it("happens once, however often it is called", async () => {
     let closes = 0;
     const { close } = await start(hello({ close: async () => void closes++ }));
     await Promise.all([close(), close()]);

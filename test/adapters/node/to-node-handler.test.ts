@@ -27,14 +27,14 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe("the request", () => {
-  it("hands over method and target as they are on the request line", async () => {
+  it("has the method and target of the request line", async () => {
     const port = await listen(toNodeHandler(echo));
     const target = "/API/a%2Fb/../%00//c?x=%zz&x=%41";
     const { body } = await one(port, requestBytes("PROPFIND", target));
     expect(JSON.parse(body)).toMatchObject({ method: "PROPFIND", url: target });
   });
 
-  it("takes the path of a target in absolute form", async () => {
+  it("has the path of a target in absolute form", async () => {
     const port = await listen(toNodeHandler(echo));
     for (const [target, url] of [
       ["http://test.invalid/api/films?x=1", "/api/films?x=1"],
@@ -46,7 +46,7 @@ describe("the request", () => {
       expect(JSON.parse((await one(port, requestBytes("OPTIONS", target))).body).url).toBe(url);
   });
 
-  it("joins repeated header lines, so that none is ignored", async () => {
+  it("has repeated header lines joined, so that none is ignored", async () => {
     const port = await listen(toNodeHandler(echo));
     const lines = ["Authorization: Bearer a", "authorization: Bearer b", "Content-Type: a/b", "Content-Type: c/d"];
     const { body } = await one(port, requestBytes("GET", "/", [...lines, "Cookie: a=1", "Cookie: b=2", "X-One: 1"]));
@@ -58,7 +58,7 @@ describe("the request", () => {
     });
   });
 
-  it("hands over node's request, and getUser with it", async () => {
+  it("contains node's request, also for getUser", async () => {
     let seen: KernelRequest | undefined;
     const api = stubApp((request) => {
       seen = request;
@@ -77,7 +77,7 @@ describe("the request", () => {
     expect((await one(port, requestBytes("POST", "/", ["Content-Length: 0"]))).body).toBe('"none"');
   });
 
-  it("reads a body of one piece, of many chunks, and of many packets", async () => {
+  it("has a body of one piece, of many chunks, or of many packets", async () => {
     const port = await listen(toNodeHandler(echo));
     const body = async (bytes: string) => JSON.parse((await one(port, bytes)).body).body;
     expect(await body(requestBytes("POST", "/", ["Content-Length: 5"], "hello"))).toBe("hello");
@@ -89,7 +89,7 @@ describe("the request", () => {
 });
 
 describe("a slow reader", () => {
-  it("holds back the client, and gets everything in the end", async () => {
+  it("slows down the client, and gets everything in the end", async () => {
     const go = deferred<void>();
     const started = deferred<IncomingMessage>();
     const size = 40_000_000;
@@ -107,7 +107,7 @@ describe("a slow reader", () => {
     const head = Buffer.from(requestBytes("POST", "/", [`Content-Length: ${size}`]));
     const answer = one(port, Buffer.concat([head, Buffer.alloc(size, "x")]));
     const { socket } = await started.promise;
-    // Buffers of the operating system fill up first; then nothing more is taken in.
+    // Buffers of the operating system fill up first; then nothing more is read.
     for (let before = -1; before !== socket.bytesRead; await new Promise((resolve) => setTimeout(resolve, 100)))
       before = socket.bytesRead;
     expect(socket.bytesRead).toBeLessThan(size / 4);
@@ -117,7 +117,7 @@ describe("a slow reader", () => {
 });
 
 describe("base", () => {
-  it("may end with a slash, is absent when empty, and is refused when not a path", async () => {
+  it("may end with a slash, is absent when empty, and must be a path", async () => {
     const at = async (base: string, path: string) =>
       JSON.parse((await one(await listen(toNodeHandler(echo, { base })), requestBytes("GET", path))).body);
     expect(await at("/v1/", "/v1/films")).toMatchObject({ base: "/v1", url: "/films" });
@@ -131,13 +131,13 @@ describe("base", () => {
     ["/v1/deep?x=1", { url: "/?x=1", base: "/v1/deep" }],
     ["/v1/deep//films", { url: "//films", base: "/v1/deep" }],
   ] as const;
-  it.each(paths)("takes itself off %s", async (target, expected) => {
+  it.each(paths)("is removed from %s", async (target, expected) => {
     const port = await listen(toNodeHandler(echo, { base: "/v1/deep" }));
     expect(JSON.parse((await one(port, requestBytes("GET", target))).body)).toMatchObject(expected);
   });
 
   it.each(["/", "/v1/deeper", "/v1", "/api/films", "/V1/deep/films", "/v1/%64eep/films"])(
-    "answers 404 to %s, which is not below it",
+    "gives 404 for %s, which is not below it",
     async (target) => {
       const port = await listen(toNodeHandler(echo, { base: "/v1/deep" }));
       const response = await one(port, requestBytes("GET", target));
@@ -148,7 +148,7 @@ describe("base", () => {
 });
 
 describe("a body that is not read to its end", () => {
-  it("does not keep the answer from a client that is still sending", async () => {
+  it("does not delay the response to a client that is still sending", async () => {
     const port = await listen(toNodeHandler(stubApp(() => reply({ code: "PAYLOAD_TOO_LARGE" }, 413))));
     const size = 20_000_000;
     const upload = Buffer.concat([
@@ -160,7 +160,7 @@ describe("a body that is not read to its end", () => {
     expect(headerOf(response, "connection")).toBe("close");
   });
 
-  it("closes the connection after the answer when its reader stops in the middle", async () => {
+  it("closes the connection after the response if its reader stops in the middle", async () => {
     const api = stubApp(async ({ body }) => {
       if (body?.kind !== "stream") return reply("no stream", 500);
       for await (const _chunk of body.stream) break;
@@ -173,7 +173,7 @@ describe("a body that is not read to its end", () => {
     expect(headerOf(response, "connection")).toBe("close");
   });
 
-  it("leaves the connection open when it has arrived in full", async () => {
+  it("leaves the connection open if it has arrived completely", async () => {
     const port = await listen(toNodeHandler(stubApp(() => reply("unread", 401))));
     const first = requestBytes("POST", "/", ["Content-Length: 5", "Connection: keep-alive"], "hello");
     const responses = await rawRequest(port, first + requestBytes("GET", "/"));
@@ -181,7 +181,7 @@ describe("a body that is not read to its end", () => {
     expect(headerOf(responses[0] as never, "connection")).toBe("keep-alive");
   });
 
-  it("fails its reader with 400 when the client goes away", async () => {
+  it("fails its reader with 400 when the client disconnects", async () => {
     const failure = deferred<unknown>();
     const api = stubApp(async (request) => {
       await readBody(request).catch(failure.resolve);
@@ -198,7 +198,7 @@ describe("a body that is not read to its end", () => {
 });
 
 describe("the signal", () => {
-  it("aborts when the client goes away before the answer", async () => {
+  it("aborts when the client disconnects before the response", async () => {
     const aborted = deferred<string>();
     const api = stubApp(async ({ signal }) => {
       const { promise, resolve } = deferred<void>();
@@ -216,7 +216,7 @@ describe("the signal", () => {
     expect(await aborted.promise).toBe("aborted");
   });
 
-  it("is aborted already when the client has gone before anybody asks", async () => {
+  it("is already aborted if the client has disconnected before its first use", async () => {
     const seen = deferred<boolean | undefined>();
     const arrived = deferred<IncomingMessage>();
     const api = stubApp(async (request) => {
@@ -235,7 +235,7 @@ describe("the signal", () => {
     expect(await seen.promise).toBe(true);
   });
 
-  it("does not abort when the answer arrived", async () => {
+  it("does not abort when the response arrived", async () => {
     let signal: AbortSignal | undefined;
     const port = await listen(
       toNodeHandler(
@@ -251,8 +251,8 @@ describe("the signal", () => {
   });
 });
 
-describe("the answer", () => {
-  it("carries the length of text and bytes, and repeated headers as lines of their own", async () => {
+describe("the response", () => {
+  it("has the length of text and bytes, and repeated headers as separate lines", async () => {
     const text = stubApp(() => ({
       status: 201,
       headers: { "set-cookie": ["a=1", "b=2"], "x-one": "1" },
@@ -300,7 +300,7 @@ describe("the answer", () => {
     socket.pause();
     socket.write(requestBytes("GET", "/"));
     let before = -1;
-    // Buffers of the operating system fill up first; then nothing is made any more.
+    // Buffers of the operating system fill up first; then nothing more is produced.
     while (made === 0 || made !== before) {
       before = made;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -316,7 +316,7 @@ describe("the answer", () => {
     expect(size).toBeGreaterThan(40_000_000);
   });
 
-  it("stops a stream when its client goes away", async () => {
+  it("stops a stream when its client disconnects", async () => {
     const stopped = deferred<string>();
     async function* endless() {
       try {
@@ -349,7 +349,7 @@ describe("the answer", () => {
     expect(api.log.lines.join()).not.toContain("secret");
   });
 
-  it("is 500 in the shape of all errors when it cannot be written", async () => {
+  it("is 500 in the format of all errors when it cannot be written", async () => {
     const api = stubApp(() => reply("x", 200, { "x-broken": "a\nb" }));
     const response = await one(await listen(toNodeHandler(api)), requestBytes("GET", "/"));
     const { requestId, ...body } = JSON.parse(response.body);
@@ -360,7 +360,7 @@ describe("the answer", () => {
     expect(api.log.lines).toHaveLength(1);
   });
 
-  it("gives up its stream when it cannot be written", async () => {
+  it("cancels its stream when it cannot be written", async () => {
     const { body, seen } = heldBody();
     const api = stubApp(() => ({ status: 200, headers: { "x-broken": "a\nb" }, body }));
     const response = await one(await listen(toNodeHandler(api)), requestBytes("GET", "/"));
@@ -368,7 +368,7 @@ describe("the answer", () => {
     expect(seen).toEqual({ begun: 0, ended: 1 });
   });
 
-  it("is 500 even when the app itself breaks its promise to answer", async () => {
+  it("is 500 even if the app itself throws", async () => {
     const api = stubApp(() => {
       throw new TypeError("secret");
     });
@@ -377,7 +377,7 @@ describe("the answer", () => {
     expect(response.body).not.toContain("secret");
   });
 
-  it("comes too late without harm when the host has answered already", async () => {
+  it("is ignored if the host has already responded", async () => {
     const { body, seen } = heldBody();
     const api = stubApp(async () => {
       await nextTurn();

@@ -6,7 +6,7 @@ const studio = openStudio();
 const product = (id: string) => studio.shop.asSystem().product.get(id);
 
 describe("actions in the studio", () => {
-  it("runs an action with a form made of what it takes, and shows its errors there", async () => {
+  it("runs an action with a form of its input, and shows its errors there", async () => {
     const page = await studio.open("#/products/p10", "ann");
     await page.getByRole("button", { name: "Rename" }).click();
     const dialog = page.getByRole("dialog", { name: "Rename" });
@@ -32,7 +32,7 @@ describe("actions in the studio", () => {
     expect([await product("p11"), await product("p12")]).toMatchObject([{ archived: true }, { archived: true }]);
   });
 
-  it("gives a field of several records one value, in one request", async () => {
+  it("sets a field of several records to one value, in one request", async () => {
     const page = await studio.open("#/products?_limit=10&_sort=name", "ann");
     await page.getByLabel("Select Product 13").check();
     await page.getByLabel("Select Product 14").check();
@@ -77,7 +77,7 @@ describe("actions in the studio", () => {
     await studio.shop.asSystem().product.delete(data[0]?.id as string);
   });
 
-  it("exports what the filter finds, in its order", async () => {
+  it("exports the filtered records, in order", async () => {
     const page = await studio.open("#/products?weight_gte=43&_sort=-weight", "ann");
     await expect.poll(() => titles(page)).toHaveLength(3);
     await page.getByRole("button", { name: "Export" }).click();
@@ -95,7 +95,7 @@ describe("actions in the studio", () => {
     ]);
   });
 
-  it("follows the run of a workflow, and says why it was taken back", async () => {
+  it("follows the run of a workflow, and shows why it was compensated", async () => {
     const page = await studio.open("#/products", "ann");
     await page.getByRole("button", { name: "Order" }).click();
     await page.getByLabel("Count").fill("99");

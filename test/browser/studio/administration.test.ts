@@ -4,7 +4,7 @@ import { openStudio, told } from "../../support/studio/open-studio.ts";
 const studio = openStudio();
 
 describe("administration in the studio", () => {
-  it("lists the runs of workflows, with their steps and what was taken back", async () => {
+  it("lists the runs of workflows, with their steps and compensations", async () => {
     await studio.shop.fetch(
       new Request("http://localhost/api/products/order", {
         method: "POST",
@@ -56,7 +56,7 @@ describe("administration in the studio", () => {
     expect(await studio.shop.asSystem().product.get("p10")).toMatchObject({ secret: "canary-secret" });
   });
 
-  it("counts the values of many records when it is asked to, and not before", async () => {
+  it("counts the values of many records only on request", async () => {
     const page = await studio.open("#/", "root");
     let asked = 0;
     const usages = [{ entity: "product", field: "secret", keyId: "v2", values: 1_000 }];
@@ -74,7 +74,7 @@ describe("administration in the studio", () => {
     expect(await page.getByRole("button", { name: "Count all" }).count()).toBe(0);
   });
 
-  it("shows what another user sees, read-only, and writes it down", async () => {
+  it("shows what another user sees, read-only, and logs it", async () => {
     const page = await studio.open("#/!operations", "root");
     const form = page.getByRole("region", { name: "View as another user" });
     await form.getByLabel("Id of a user").fill("nemo");

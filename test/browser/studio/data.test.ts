@@ -16,7 +16,7 @@ describe("data in the studio", () => {
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain("ann");
   });
 
-  it("finds by text, and keeps what was searched in the link", async () => {
+  it("finds by text, and keeps the search in the link", async () => {
     const page = await studio.open("#/products", "ann");
     await page.keyboard.press("/");
     await page.keyboard.type("lamp");
@@ -48,7 +48,7 @@ describe("data in the studio", () => {
     await expect.poll(async () => (await titles(page)).length).toBe(6);
   });
 
-  it("finds what meets one of several filters", async () => {
+  it("finds records that match one of several filters", async () => {
     const page = await studio.open("#/products?weight_lte=2&weight_gte=45", "ann");
     await page.getByText("No records match.").waitFor();
     await page.getByLabel("Combine the filters").selectOption("any");
@@ -70,7 +70,7 @@ describe("data in the studio", () => {
     expect(studio.sent.slice(before).length).toBeGreaterThan(3);
   });
 
-  it("shows the columns that were chosen", async () => {
+  it("shows the chosen columns", async () => {
     const page = await studio.open("#/products", "ann");
     await page.getByText("Columns").click();
     await page.getByLabel("About").check();
@@ -100,7 +100,7 @@ describe("data in the studio", () => {
     await studio.shop.asSystem().product.delete(made?.id as string);
   });
 
-  it("shows what the API has against values at their fields, and stores nothing", async () => {
+  it("shows the API's messages about values at their fields, and stores nothing", async () => {
     const page = await studio.open("#/products/p11/edit", "ann");
     await page.getByLabel("Name").fill("x");
     await page.getByLabel("Weight").fill("many");
@@ -114,7 +114,7 @@ describe("data in the studio", () => {
     expect(await product("p11")).toMatchObject({ name: "Product 11", weight: 2 });
   });
 
-  it("sends the fields that were changed, and no other", async () => {
+  it("sends only the changed fields", async () => {
     const page = await studio.open("#/products/p12/edit", "ann");
     const request = page.waitForRequest((one) => one.method() === "PATCH");
     await page.getByLabel("Weight").fill("99");
@@ -148,7 +148,7 @@ describe("data in the studio", () => {
     expect(data[0]?.tags).toEqual([]);
   });
 
-  it("lists what belongs to a record, and adds to it", async () => {
+  it("lists related records, and adds to them", async () => {
     const page = await studio.open("#/makers/m1", "ann");
     await page.getByRole("link", { name: "Products" }).last().click();
     await expect.poll(async () => (await titles(page)).length).toBe(20);
@@ -162,7 +162,7 @@ describe("data in the studio", () => {
     await studio.shop.asSystem().product.delete(made?.id as string);
   });
 
-  it("deletes for those who may, after asking", async () => {
+  it("deletes after a confirmation, if the caller may", async () => {
     await studio.shop.asSystem().product.create({ id: "doomed", name: "Doomed" });
     const clerk = await studio.open("#/products/doomed", "ann");
     await clerk.getByRole("heading", { name: "Doomed" }).waitFor();
@@ -174,7 +174,7 @@ describe("data in the studio", () => {
     await expect(product("doomed")).rejects.toMatchObject({ status: 404 });
   });
 
-  it("shows deleted records apart, and restores them", async () => {
+  it("shows deleted records separately, and restores them", async () => {
     await studio.shop.asSystem().product.create({ id: "lost", name: "Lost lamp" });
     const page = await studio.open("#/products/lost", "ann");
     await page.getByRole("button", { name: "Soft delete" }).click();

@@ -45,7 +45,7 @@ async function logIn(person: typeof ada | typeof grace, place = "#/films"): Prom
 const filmNamed = async (title: string) => (await films.api.asSystem().film.list({ where: { title } })).data[0];
 
 describe("the films in the studio", () => {
-  it("logs in with the app's own login, and says why that fails", async () => {
+  it("logs in with the app's own login, and explains a failure", async () => {
     const page = await open("#/!login");
     await page.getByLabel("Email").fill(ada.email);
     await page.getByLabel("Password").fill("not her password");
@@ -82,7 +82,7 @@ describe("the films in the studio", () => {
     await expect.poll(() => titles(page)).toEqual(data.map(({ title }) => title));
   });
 
-  it("lets Ada review a film, and change nothing of the films", async () => {
+  it("allows Ada to review a film, but not to change films", async () => {
     const film = await filmNamed("Inception");
     const page = await logIn(ada, `#/films/${film?.id}`);
     await page.getByRole("heading", { name: "Inception" }).waitFor();
@@ -105,7 +105,7 @@ describe("the films in the studio", () => {
     expect(await other.locator("main").textContent()).not.toContain("With Grace.");
   });
 
-  it("lets Grace change a film and what it refers to", async () => {
+  it("allows Grace to change a film and its related records", async () => {
     const film = await filmNamed("Pulp Fiction");
     const page = await logIn(grace, `#/films/${film?.id}/edit`);
     await page.getByLabel("Running time").fill("154");
@@ -117,7 +117,7 @@ describe("the films in the studio", () => {
     expect(await filmNamed("Pulp Fiction")).toMatchObject({ runningTime: 154 });
   });
 
-  it("replaces a related record's title by what is typed, also when it comes late", async () => {
+  it("replaces a related record's title with the typed text, even if it arrives late", async () => {
     const film = await filmNamed("Reservoir Dogs");
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {

@@ -4,12 +4,12 @@ import { goTo, openStudio, told } from "../../support/studio/open-studio.ts";
 const studio = openStudio();
 
 describe("operations in the studio", () => {
-  it("shows who changed what in a record, to those who may read the log", async () => {
+  it("shows who changed what in a record, to callers who may read the log", async () => {
     await studio.shop.as({ id: "ann", role: "clerk" }).product.update("p20", { name: "Other name", weight: 5 });
     const clerk = await studio.open("#/products/p20", "ann");
     await clerk.getByRole("heading", { name: "Other name" }).waitFor();
     expect(await clerk.getByRole("link", { name: "History" }).count()).toBe(0);
-    // An address that an administrator has sent: the record is shown without its history.
+    // A link from an administrator: the record is shown without its history.
     await goTo(clerk, "#/products/p20?tab=!history");
     await clerk.getByText("Other name").last().waitFor();
     expect(await clerk.locator("dl.details").count()).toBe(1);
@@ -22,7 +22,7 @@ describe("operations in the studio", () => {
     );
   });
 
-  it("says whether the app and its database answer", async () => {
+  it("shows whether the app and its database are up", async () => {
     const page = await studio.open("#/!operations", "ann");
     await page.getByText("The app answers, and so does its database.").waitFor();
     await page.getByRole("link", { name: "Products" }).last().click();
@@ -47,7 +47,7 @@ describe("operations in the studio", () => {
     ]);
   });
 
-  it("shows what a visitor sees, and goes back", async () => {
+  it("shows what a visitor sees, and switches back", async () => {
     const page = await studio.open("#/products", "root");
     await page.getByRole("link", { name: "Create product" }).waitFor();
     await page.getByRole("button", { name: "View as a visitor" }).click();
@@ -61,7 +61,7 @@ describe("operations in the studio", () => {
     await page.getByText("root", { exact: true }).waitFor();
   });
 
-  it("draws sums over time, of what a list finds", async () => {
+  it("draws sums over time for a list's records", async () => {
     const page = await studio.open("#/products?weight_gte=10", "ann");
     await page.getByRole("link", { name: "Chart" }).click();
     await page.getByLabel("Show").selectOption("sum=weight");
@@ -83,12 +83,12 @@ describe("operations in the studio", () => {
     ]);
   });
 
-  it("has the charts that code describes on its first page", async () => {
+  it("has the charts that code defines on its first page", async () => {
     const page = await studio.open("#/", "ann");
     await page.getByRole("img", { name: "Products: Sum: price · Since: month" }).waitFor();
   });
 
-  it("works in the dark, and remembers it", async () => {
+  it("has a dark theme, and remembers it", async () => {
     const page = await studio.open("#/", "ann");
     await page.getByLabel("Theme").selectOption("dark");
     const colour = (): Promise<string> =>

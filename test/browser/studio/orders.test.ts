@@ -44,7 +44,7 @@ async function place(card: string) {
 }
 
 describe("the orders in the studio", () => {
-  it("says at which step a workflow failed, and that all of it was taken back", async () => {
+  it("shows the step at which a workflow failed, and that everything was compensated", async () => {
     const page = await place("0000000000000000");
     const report = page.getByRole("region", { name: "Run" });
     await report.getByText("Compensated").waitFor();

@@ -54,7 +54,7 @@ describe("the studio", () => {
     await page.locator("dd", { hasText: /^8$/ }).waitFor();
   });
 
-  it("works with a session in a cookie, and keeps no token", async () => {
+  it("works with a session in a cookie, and stores no token", async () => {
     const note = entity("note", { text: string }).rules({ read: ["authenticated"], create: ["authenticated"] });
     const api = keelson({
       entities: [note],
@@ -83,7 +83,7 @@ describe("the studio", () => {
     await page.getByRole("heading", { name: "Product 10" }).waitFor();
   });
 
-  it("speaks another language", async () => {
+  it("can be shown in another language", async () => {
     const words = { language: "de", save: "Speichern", edit: "Bearbeiten", "name.name": "Bezeichnung" };
     const page = await open(`${await serveShop("/", { words })}/studio#/products/p10/edit`);
     await page.getByRole("heading", { name: "Bearbeiten: Product 10" }).waitFor();
@@ -92,7 +92,7 @@ describe("the studio", () => {
     expect(await page.locator("html").getAttribute("lang")).toBe("de");
   });
 
-  it("shows the records of another service, and says so when it does not answer", async () => {
+  it("shows the records of another service, and reports when it does not respond", async () => {
     let isDown = false;
     const plan = entity("plan", { title: string })
       .timestamps(false)
@@ -134,7 +134,7 @@ describe("the studio", () => {
     expect(await axeProblems(page)).toEqual([]);
   });
 
-  it("asks for a login in production, and for another one where that is not enough", async () => {
+  it("asks for a login in production, and for another one if that is not sufficient", async () => {
     const shop = await createShop({ rules: ["admin"] }, { production: true });
     onTestFinished(() => shop.close());
     const url = await listen(express().use(expressAdapter(shop)).listen(0, "127.0.0.1"));
@@ -151,7 +151,7 @@ describe("the studio", () => {
     await page.getByRole("heading", { name: "Shop" }).waitFor();
   });
 
-  it("has a menu that can be searched in an app of 300 entities, and counts nothing", async () => {
+  it("has a searchable menu in an app of 300 entities, and counts nothing", async () => {
     const many = Array.from({ length: 300 }, (_, index) =>
       entity(`thing${index}`, { name: string }).rules({ read: ["everyone"] }),
     );

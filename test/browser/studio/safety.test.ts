@@ -7,7 +7,7 @@ import { oneOf } from "../../support/suite.ts";
 
 const studio = openStudio();
 
-/** Every screen, and a window over one where it has some. */
+/** Every screen, with an open dialog if it has one. */
 const SCREENS = [
   "#/",
   "#/products?weight_gte=3&_sort=-weight&maker.name_like=e",
@@ -32,7 +32,7 @@ const WIDTHS = [390, 1280, 2560] as const;
 
 describe("the studio's page", () => {
   // Each screen in one of the themes, and at one of the widths; in all of them in the long suite.
-  it.each(THEMES)("has nothing that axe finds fault with on any screen in the %s theme", async (colorScheme) => {
+  it.each(THEMES)("has no axe violations on any screen in the %s theme", async (colorScheme) => {
     const page = await studio.open("#/", "root");
     await page.emulateMedia({ colorScheme });
     for (const screen of SCREENS.filter((_, index) => oneOf(index, THEMES).includes(colorScheme))) {
@@ -41,7 +41,7 @@ describe("the studio's page", () => {
     }
   });
 
-  it.each(WIDTHS)("needs no sideways scrolling at %i pixels", async (width) => {
+  it.each(WIDTHS)("needs no horizontal scrolling at %i pixels", async (width) => {
     const page = await studio.open("#/", "root");
     await page.setViewportSize({ width, height: 900 });
     for (const screen of SCREENS.slice(0, 13).filter((_, index) => oneOf(index, WIDTHS).includes(width))) {
@@ -51,7 +51,7 @@ describe("the studio's page", () => {
     }
   });
 
-  it("has nothing that axe finds fault with in what only administrators see", async () => {
+  it("has no axe violations on the screens for administrators", async () => {
     const order = { method: "POST", headers: { authorization: "Bearer ann", "content-type": "application/json" } };
     const body = JSON.stringify({ count: 99 });
     await studio.shop.fetch(new Request("http://localhost/api/products/order", { ...order, body }));
@@ -77,7 +77,7 @@ describe("the studio's page", () => {
     }
   });
 
-  it("has nothing that axe finds fault with in its windows", async () => {
+  it("has no axe violations in its dialogs", async () => {
     const page = await studio.open("#/products/p10", "root");
     for (const name of ["Rename", "Soft delete", "Delete"]) {
       await page.getByRole("button", { name, exact: true }).click();
@@ -105,7 +105,7 @@ describe("the studio's page", () => {
     expect(calls.length).toBeGreaterThan(10);
     expect(calls.filter((one) => !isPublic(one))).toEqual([]);
     const withoutToken = calls.filter(({ authorization }) => authorization !== "Bearer ann");
-    // The one comparison with a visitor's rights, on its own screen.
+    // Except the comparison with a visitor's rights, on its own screen.
     expect(withoutToken.map(({ path }) => path)).toEqual(["/studio/app.json"]);
   });
 
@@ -117,7 +117,7 @@ describe("the studio's page", () => {
       if (isData) responses.push(response.text().catch(() => ""));
     });
     for (const [index, screen] of SCREENS.entries()) {
-      // Another query, so that the page is loaded anew.
+      // Another query, so that the page is loaded again.
       await page.goto(`${studio.url}/studio?${index}${screen}`);
       await untilQuiet(page);
       const shown = await page.locator("body").textContent();
@@ -139,7 +139,7 @@ describe("the studio's page", () => {
     await studio.shop.asSystem().product.delete(id);
   });
 
-  it("keeps what was written when a request is refused, and says why", async () => {
+  it("keeps the input when a request is refused, and gives the reason", async () => {
     const page = await studio.open("#/products/p10/edit", "ann");
     await page.getByLabel("Name").fill("Not any more");
     await page.evaluate(() => sessionStorage.setItem("studio.token", "a token that has expired"));

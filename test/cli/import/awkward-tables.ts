@@ -1,4 +1,4 @@
-/** Tables as people make them: reserved words, mixed case, spaces, cycles, views, keys of several columns, and none. */
+/** Realistic tables: reserved words, mixed case, spaces, cycles, views, keys of several columns, and no key at all. */
 export const AWKWARD: Readonly<Record<string, readonly string[]>> = {
   PostgreSQL: [
     "create schema sales",

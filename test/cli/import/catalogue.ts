@@ -9,16 +9,16 @@ import { generatedClient } from "../../support/generate-client.ts";
 import { askMysql } from "../../support/mysql-server.ts";
 import type { Database } from "./random-schemas.ts";
 
-/** What a database says of itself, past the framework. */
+/** A database's catalogue, read directly. */
 export interface Catalogue {
   readonly url: string;
   /** Names are in double quotes. */
   rows(statement: string): Promise<Record<string, unknown>[]>;
-  /** @param schema that of PostgreSQL, which is made */
+  /** @param schema of PostgreSQL, which is created */
   run(statements: readonly string[], schema: string): Promise<void>;
-  /** How many tables and so on there are. @param schemas those of PostgreSQL */
+  /** Numbers of tables and other objects. @param schemas of PostgreSQL */
   counts(schemas: readonly string[]): Promise<Readonly<Record<string, number>>>;
-  /** All that describes the tables. */
+  /** A complete description of the tables. */
   dump(): Promise<string>;
   driverFor(readable: readonly EntityLike[]): Promise<Driver>;
   drop(): Promise<void>;
@@ -60,7 +60,7 @@ const MARIADB_DUMP = [
   "select table_name, view_definition from information_schema.views",
 ].map((statement) => `${statement} where ${IN_SCHEMA}`);
 
-/** A number where it is exact. */
+/** As a number if it is exact. */
 function plainNumber(value: unknown): unknown {
   return typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

@@ -12,7 +12,7 @@ import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts"
 import { AWKWARD } from "./awkward-tables.ts";
 import { entitiesIn, expectSameRows, keelson, makeFolder } from "./imported.ts";
 
-/** MariaDB is reached through a client of Prisma's, which is made of the entities. */
+/** MariaDB is reached through a Prisma client, which is generated from the entities. */
 async function openMariadb(): Promise<SqlDatabase> {
   const { url, drop } = await freshMysql();
   const rows = async (statement: string) => (await askMysql(url, [statement])) as unknown as Record<string, unknown>[];
@@ -28,7 +28,7 @@ const written = await makeFolder();
 const toCompile: string[] = [];
 afterAll(() => rm(written, { recursive: true, force: true }));
 
-/** Keeps what was written, so that the last test compiles all of it in one program. */
+/** Keeps the output, so that the last test compiles all of it in one program. */
 async function keepToCompile(out: string, name: string): Promise<void> {
   await cp(out, join(written, name), { recursive: true });
   for (const file of await readdir(out)) toCompile.push(join(written, name, file));

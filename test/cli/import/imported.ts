@@ -10,7 +10,7 @@ import { createTestApp } from "../../../src/testing/index.ts";
 import { repositoryRoot } from "../../support/source-files.ts";
 import type { SqlDatabase } from "../../support/sql-databases.ts";
 
-/** A folder of the repository, where the package's name means its source. */
+/** A folder of the repository, where the package's name resolves to its source. */
 export async function makeFolder(): Promise<string> {
   await mkdir(join(repositoryRoot, ".cache"), { recursive: true });
   return mkdtemp(join(repositoryRoot, ".cache/import-"));
@@ -40,7 +40,7 @@ export async function entitiesIn(out: string): Promise<readonly EntityLike[]> {
   return ((await import(pathToFileURL(join(out, "index.ts")).href)) as { entities: readonly EntityLike[] }).entities;
 }
 
-/** Starts an app of imported entities, lists each of them, and compares every row and column with what SQL says. */
+/** Starts an app of imported entities, lists each of them, and compares every row and column with SQL. */
 export async function expectSameRows(
   entities: readonly EntityLike[],
   driverFor: (readable: readonly EntityLike[]) => Promise<Driver>,
@@ -82,7 +82,7 @@ export async function expectSameRows(
 const storedColumns = (entity: AnyEntity): ColumnDefinition[] =>
   Object.values(entity.columns).filter(({ parts }) => parts === undefined);
 
-/** A row of SQL as a response has it. */
+/** An SQL row in the form of a response. */
 export function shownRow(entity: AnyEntity, row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     storedColumns(entity).map(({ name, stored, kind }) => [
@@ -92,12 +92,12 @@ export function shownRow(entity: AnyEntity, row: Readonly<Record<string, unknown
   );
 }
 
-/** The columns of a record, also those that it leaves out because they are null. */
+/** The columns of a record, including those that it omits because they are null. */
 export function withNulls(entity: AnyEntity, record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(storedColumns(entity).map(({ name }) => [name, record[name] ?? null]));
 }
 
-/** What SQL calls the table of an entity. */
+/** The SQL name of an entity's table. */
 export function tableIn(entity: AnyEntity, quote: string): string {
   const parts = [entity.table?.schema, entity.table?.name ?? entity.name];
   return parts.flatMap((part) => (part === undefined ? [] : [`${quote}${part}${quote}`])).join(".");
@@ -112,14 +112,14 @@ function parsedOnce(value: unknown): unknown {
   }
 }
 
-/** A value of SQL as a response has it. */
+/** An SQL value in the form of a response. */
 function asShown(scalar: string, value: unknown, scale: number | undefined): unknown {
   if (value === null) return null;
   switch (scalar) {
     case "BigInt":
       return String(value);
     case "Decimal":
-      // Without a number of digits it has as many as the number.
+      // Without a declared scale, it has as many digits as the number.
       return scale === undefined ? String(Number(value)) : Number(value).toFixed(scale);
     case "Int":
     case "Float":

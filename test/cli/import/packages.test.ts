@@ -10,7 +10,7 @@ import { describePostgres } from "../../support/describe-postgres.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts";
 import { entitiesIn, expectSameRows, keelson, makeFolder } from "./imported.ts";
 
-/** Tables that other packages make, in a database of their own. */
+/** Tables that other packages create, in a separate database. */
 const PACKAGES: readonly (readonly [name: string, schema: string, make: (database: SqlDatabase) => Promise<void>])[] = [
   [
     "better-auth",
@@ -38,7 +38,7 @@ const PACKAGES: readonly (readonly [name: string, schema: string, make: (databas
   ],
 ];
 
-/** What was written of all of them, which is compiled together: most of what that takes is the same. */
+/** The output for all of them, compiled together because most of the compile time is shared. */
 const folders: string[] = [];
 const written: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));

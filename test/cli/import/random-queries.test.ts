@@ -54,7 +54,7 @@ describe.each(DATABASES)("awkward tables that were imported from %s", (name) => 
     await expectSameRows(await entitiesIn(out), (readable) => database.driverFor(readable), database, '"');
   });
 
-  it(`give ${QUERIES} random queries the rows and the order of SQL`, async () => {
+  it(`return for ${QUERIES} random queries the rows and the order of SQL`, async () => {
     const readable = (await entitiesIn(out)).map((one) => ({
       ...(resolveEntity(one as never) as AnyEntity),
       rules: { read: ["everyone"] },
@@ -70,7 +70,7 @@ describe.each(DATABASES)("awkward tables that were imported from %s", (name) => 
     }
   });
 
-  it("are as they were afterwards", async () => {
+  it("are unchanged afterwards", async () => {
     expect((await database.dump()).split("\n")).toEqual(before.split("\n"));
   });
 });

@@ -8,7 +8,7 @@ import { literal, randomFrom } from "./random-statements.ts";
 
 type Ask = (path: string) => Promise<{ readonly status: number; readonly headers: Headers; readonly body: unknown }>;
 type Shown = Record<string, unknown>;
-/** A condition as the API takes it, and as SQL says it. */
+/** A condition in the API's form and in SQL. */
 interface Asked {
   readonly where: object;
   readonly sql: string;
@@ -16,7 +16,7 @@ interface Asked {
 
 const SIGNS = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 
-/** Random queries of imported entities, each compared with what SQL says. */
+/** Random queries of imported entities, each compared with SQL. */
 export class RandomQueries {
   readonly #name: Database;
   readonly #entities: readonly AnyEntity[];
@@ -85,7 +85,7 @@ export class RandomQueries {
     return `${this.#comparable(column)} ${isDown ? "desc" : "asc"}${nulls}`;
   }
 
-  /** What is compared of a column: text exactly, and datetimes by what they mean. */
+  /** The comparable form of a column: exact text, and datetimes by their meaning. */
   #comparable({ stored, kind }: ColumnDefinition): string {
     const { scalar } = kind.column;
     if (this.#name === "MariaDB" && (scalar === "String" || scalar === "Uuid"))
@@ -147,11 +147,11 @@ export class RandomQueries {
     if (sign === undefined) return this.#is(column, value);
     const left = this.#comparable(column);
     const { scalar, words } = column.kind.column;
-    // It compares words by their letters, and sorts them by their places.
+    // MariaDB compares enum values as text, and sorts them by position.
     if (this.#name === "MariaDB" && words !== undefined)
       return `"${column.stored}" + 0 ${sign} ${words.indexOf(String(value)) + 1}`;
     if (scalar !== "DateTime") return `${left} ${sign} ${literalOf(value)}`;
-    // A response has milliseconds: what is equal to one of them lies before the next.
+    // A response has milliseconds: stored values equal to it lie before the next millisecond.
     if (operator === "gt") return `${left} >= ${this.#moment(value, 1)}`;
     if (operator === "lte") return `${left} < ${this.#moment(value, 1)}`;
     return `${left} ${sign} ${this.#moment(value, 0)}`;

@@ -3,7 +3,7 @@ export type Database = "SQLite" | "PostgreSQL" | "MariaDB";
 
 const WORDS = ["a", "A", "b", "B ", "Ärger", "it's", "", "100%", "a_b", "null", "0012", "ß", "Zoe", "zoe"];
 const DAYS = ["1999-12-31", "2024-02-29", "2024-03-01", "2025-01-01"];
-/** Datetimes as other programs write them: they differ in what is behind the millisecond, too. */
+/** Datetimes as other programs write them: they also differ below the millisecond. */
 const MOMENTS = [
   "2024-05-31 10:00:00",
   "2024-05-31 10:00:00.250",
@@ -22,7 +22,7 @@ export const FORMS = [
 export type Columns = Readonly<Record<Database, string>>;
 const same = (type: string): Columns => ({ SQLite: type, PostgreSQL: type, MariaDB: type });
 
-/** Types of columns, by a word of these schemas, and some of the values that they have. */
+/** Column types by a name in these schemas, with some of their values. */
 export const TYPES: Readonly<Record<string, Columns & { readonly values: readonly (string | number)[] }>> = {
   int: { ...same("integer"), values: [-7, 0, 1, 2, 3, 2_147_483_647] },
   big: { ...same("bigint"), values: ["-9007199254740993", "0", "9007199254740993", "7"] },
@@ -57,9 +57,9 @@ export interface Table {
   readonly columns: Readonly<Record<string, string>>;
   /** @default the first column */
   readonly key?: readonly string[];
-  /** Further constraints; `"x"` is a quoted name. */
+  /** Additional constraints; `"x"` is a quoted name. */
   readonly rest?: readonly string[];
-  /** Keys that close a circle: they are there once both tables are. */
+  /** Keys that close a cycle: they are added once both tables exist. */
   readonly later?: Readonly<Record<string, string>>;
   /** @default 30 */
   readonly rows?: number;

@@ -77,7 +77,7 @@ export function statementsOf({ tables, after }: AwkwardSchema, database: Databas
       const values = Object.entries(columns).map(([column, type]) =>
         Object.hasOwn(later, column) ? "null" : writtenValue(type, row),
       );
-      // Keys once, also where case and spaces at the end do not count.
+      // Unique keys, also if case and trailing spaces are ignored.
       const id = key
         .map((column) => values[Object.keys(columns).indexOf(column)])
         .join("~")

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe("docs/concepts/actions.md: the tables", () => {
-  it("shows answers as they are", async () => {
+  it("show real responses", async () => {
     for (const [caller, line, answer] of tableBelow(page.text, "Actions")) {
       const [, method, path] = /^`(\w+) (.*)`$/.exec(line as string) as unknown as [string, string, string];
       const found = await call(caller === "anonymous" ? undefined : caller, method, path);
@@ -36,7 +36,7 @@ describe("docs/concepts/actions.md: the tables", () => {
     }
   });
 
-  it("have every method of the builder and everything a handler is given", () => {
+  it("list every method of the builder and every member of a handler's context", () => {
     const methods = Object.getOwnPropertyNames(keelson.ActionBuilder.prototype).filter(
       (name) => name !== "constructor",
     );
@@ -45,7 +45,7 @@ describe("docs/concepts/actions.md: the tables", () => {
     expect(columnOf(page.text, "What a handler is given").sort()).toEqual(given.sort());
   });
 
-  it("have every prebuilt action with its route and the rules it obeys", () => {
+  it("list every prebuilt action with its route and the rules it obeys", () => {
     const prebuilt = Object.keys(keelson).filter((name) => /^\w+Action$/.test(name));
     const rows = tableBelow(page.text, "Prebuilt actions");
     expect(columnOf(page.text, "Prebuilt actions").sort()).toEqual(prebuilt.sort());
@@ -82,7 +82,7 @@ describe("docs/concepts/actions.md: the tables", () => {
 });
 
 describe("docs/concepts/actions.md", () => {
-  it("refuses before it looks at the body", async () => {
+  it("refuses a caller before it reads the body", async () => {
     const broken = (token: string) =>
       fetch(`${url}/api/invoices/i1/pay`, {
         method: "POST",
@@ -92,7 +92,7 @@ describe("docs/concepts/actions.md", () => {
     expect([(await broken("ann")).status, (await broken("kim")).status]).toEqual([403, 400]);
   });
 
-  it("pays an invoice once, and shows no hidden field of its payer", async () => {
+  it("pays an invoice once, and hides the hidden fields of its payer", async () => {
     expect((await call("kim", "POST", "/invoices/i1/pay", { amount: 4 })).status).toBe(409);
     const paid = await call("kim", "POST", "/invoices/i1/pay", { amount: 5 });
     expect([paid.status, paid.json.state]).toEqual([200, "paid"]);
@@ -107,7 +107,7 @@ describe("docs/concepts/actions.md", () => {
     expect(await kim.invoice.pay("i2", { amount: 7 })).toMatchObject({ state: "paid" });
   });
 
-  it("lets no caller into a collection by a rule of its own that is about records", async () => {
+  it("admits no caller to a collection by a rule about records", async () => {
     const mine = keelson.defineRule("concept-mine", ({ user }) => user !== null && { name: user.id });
     const thing = entity("thing", { name: string })
       .rules({ read: [mine], create: ["everyone"] })
@@ -143,7 +143,7 @@ describe("docs/concepts/actions.md", () => {
     await host.close();
   });
 
-  it("does not start with what it lists", () => {
+  it("does not start with the listed mistakes", () => {
     const start =
       (
         actions: Record<string, keelson.ActionBuilder | object>,

@@ -67,7 +67,7 @@ const HEADERS = [
   "x-total-count",
 ];
 
-/** What a client sees, without what is another one each time. */
+/** A response without the parts that differ each time. */
 async function seen(response: Response): Promise<unknown> {
   const text = (await response.text())
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<id>")
@@ -102,21 +102,21 @@ describe("docs/concepts/adapters.md", () => {
     { status: 201, method: "POST", path: "/api/notes", headers: ann, body: '{"text":"x"}' },
   ];
 
-  it.each(cases)("answers $status to $method $path the same on every host", async ({ status, path, ...init }) => {
+  it.each(cases)("gives $status for $method $path on every host", async ({ status, path, ...init }) => {
     const expected = await seen(await (senders.node as (typeof senders)[string])(path, init));
     expect((expected as readonly unknown[])[0]).toBe(status);
     for (const [name, send] of Object.entries(senders))
       expect(await seen(await send(path, init)), name).toEqual(expected);
   });
 
-  it("gives back what is not the API's", async () => {
+  it("passes on paths outside the API", async () => {
     const answers = ["node", "express", "hono"].map(async (name) => (await senders[name]?.("/mine", {}))?.text());
     const [onNode, ...others] = await Promise.all(answers);
     expect(onNode).toContain('"code":"NOT_FOUND"');
     for (const text of others) expect(text).not.toContain("NOT_FOUND");
   });
 
-  it("has the headers that it names on every answer", async () => {
+  it("sets the headers that it names on every response", async () => {
     const [, said] = tableBelow(page.text, "What is the same").find(([what]) => what === "headers") as [string, string];
     const { headers } = await hosts.onAnything(new Request("http://host.invalid/api/notes/n1"));
     for (const [, name, value] of said.matchAll(/`([\w-]+)(?:: ([^`]+))?`/g)) {
@@ -125,7 +125,7 @@ describe("docs/concepts/adapters.md", () => {
     }
   });
 
-  it("lists the options of every adapter, and all that is handed over", () => {
+  it("lists the options of every adapter, and everything that is passed on", () => {
     const folder = "src/adapters";
     const graceful = membersOf(`${folder}/node/gracefully.ts`, "GracefulOptions");
     const options = {

@@ -45,7 +45,7 @@ const fileOf = (name: string): string => join(folder, `${name}.db`);
 const now = (): object => ({ createdAt: new Date(), updatedAt: new Date() });
 
 describe("docs/concepts/drivers.md: the tables", () => {
-  it("have every member of a driver, every operator and every option", () => {
+  it("list every member of a driver, every operator and every option", () => {
     const port = "src/gate/statement/driver-port.ts";
     const members = new Set([...membersOf(port, "DriverPort"), ...membersOf(port, "Driver")]);
     expect(columnOf(page.text, "What a driver does").sort()).toEqual([...members].sort());
@@ -58,7 +58,7 @@ describe("docs/concepts/drivers.md: the tables", () => {
     }
   });
 
-  it("say what each driver can do", () => {
+  it("list the capabilities of each driver", () => {
     const drivers = [embedded(), postgres("postgres://localhost/none"), prisma({} as never), memoryDriver()];
     const rows = tableBelow(page.text, "The drivers").map((row) => row.slice(3));
     const shown = drivers.map(({ capabilities: { concurrentTransactions, durable } }) => [
@@ -92,13 +92,13 @@ describe.each(Object.entries(makers))("docs/concepts/drivers.md: what %s does", 
   });
   afterAll(() => api.close());
 
-  it("takes what there is, once", async () => {
+  it("connects once to an existing database", async () => {
     const taken = await Promise.all([3, 3].map((count) => stock.take(driver, "b", count)));
     expect(taken.sort()).toEqual([false, true]);
     expect((await driver.findOne("product", { id: "b" }))?.left).toBe(2);
   });
 
-  it("answers mistakes with the errors of the table", async () => {
+  it("responds to mistakes with the errors of the table", async () => {
     const taken = driver.create("product", { id: "d", code: "a", left: 1, ...now() });
     await expect(taken).rejects.toMatchObject({ name: "ConflictError", status: 409 });
     const dangling = driver.create("move", { id: "n", count: 1, productId: "none", ...now() });
@@ -107,7 +107,7 @@ describe.each(Object.entries(makers))("docs/concepts/drivers.md: what %s does", 
     await expect(needed).rejects.toMatchObject({ name: "ReferencedError", status: 409 });
   });
 
-  it("refuses what it cannot mean", async () => {
+  it("refuses unclear conditions", async () => {
     const inherited = Object.assign(Object.create({ code: "a" }), { left: 5 });
     for (const where of [{ nam: "a" }, { code: undefined }, inherited, { left: "5" }, { code: { lke: "a" } }])
       await expect(driver.findMany("product", { where }), JSON.stringify(where)).rejects.toThrow();
@@ -120,7 +120,7 @@ describe.each(Object.entries(makers))("docs/concepts/drivers.md: what %s does", 
     expect(await driver.update("product", { code: "a" }, { left: 6 })).toMatchObject({ id: "a", left: 6 });
   });
 
-  it("finds by related records, and ignores case in searches alone", async () => {
+  it("finds by related records, and ignores case in searches only", async () => {
     const codes = async (where: Where) => (await driver.findMany("product", { where })).map(({ code }) => code);
     expect(await codes({ moves: { count: 1 } })).toEqual(["a"]);
     expect(await codes({ code: "A" })).toEqual([]);
@@ -129,7 +129,7 @@ describe.each(Object.entries(makers))("docs/concepts/drivers.md: what %s does", 
     expect(await codes({ code: { like: "%" } })).toEqual([]);
   });
 
-  it("keeps a locked record from being changed by others", async () => {
+  it("protects a locked record from changes by others", async () => {
     const { left } = (await driver.findOne("product", { id: "a" })) as { left: number };
     const increment = async (inner: Driver): Promise<void> => {
       const row = await inner.findOne("product", { id: "a" }, { lock: true });
@@ -139,7 +139,7 @@ describe.each(Object.entries(makers))("docs/concepts/drivers.md: what %s does", 
     expect((await driver.findOne("product", { id: "a" }))?.left).toBe(left + 5);
   });
 
-  it("rolls back what throws or takes too long, and refuses afterwards", async () => {
+  it("rolls back work that throws or takes too long, and refuses later calls", async () => {
     let kept: Driver | undefined;
     const broken = driver.transaction(async (inner) => {
       kept = inner;
@@ -181,7 +181,7 @@ describe("docs/concepts/drivers.md: tables", () => {
     }
   };
 
-  it("are made and compared at the start, and never lose values by themselves", async () => {
+  it("are created and compared at the start, and never lose values on their own", async () => {
     expect(await start(full, {}, true)).toMatch(/does not fit/);
     expect(await start(full, {})).toBe("filled");
     expect(await start(full, {}, true)).toBe("ok");
@@ -196,7 +196,7 @@ describe("docs/concepts/drivers.md: tables", () => {
 });
 
 describe("docs/concepts/drivers.md: the rest", () => {
-  it("fills seeds in, and serves one app", async () => {
+  it("completes seeds, and serves one app", async () => {
     const product = entity("product", { code: string, left: int.default(3) });
     const driver = memoryDriver({ product: [{ code: "a" }] });
     const app = keelson({ entities: [product], driver });
@@ -216,7 +216,7 @@ describe("docs/concepts/drivers.md: the rest", () => {
     );
   });
 
-  it("answers 503 while the database is away", async () => {
+  it("responds with 503 while the database is unavailable", async () => {
     const note = entity("note", { text: string }).rules({ read: ["everyone"] });
     const driver = postgres("postgres://nobody@127.0.0.1:1/none", { connectionTimeout: 500 });
     const app = keelson({ entities: [note], driver, logger: noopLogger });

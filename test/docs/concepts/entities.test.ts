@@ -71,7 +71,7 @@ afterAll(async () => {
 });
 
 describe("docs/concepts/entities.md: the tables", () => {
-  it("have every field constructor with its column, its conditions and whether q= looks into it", () => {
+  it("list every field constructor with its column, its conditions and search", () => {
     const rows = tableBelow(page.text, "Field constructors");
     const listed = rows.flatMap((cells) => namesIn(cells[0]));
     expect(listed.sort()).toEqual([...Object.keys(CONSTRUCTORS), "boolean", "jsonTyped"].sort());
@@ -86,7 +86,7 @@ describe("docs/concepts/entities.md: the tables", () => {
       }
   });
 
-  it("have every modifier of fields, with the fields it is for", () => {
+  it("list every modifier of fields, with the fields it is for", () => {
     const rows = tableBelow(page.text, "Field modifiers");
     expect(rows.flatMap((cells) => [...new Set(namesIn(cells[0]))]).sort()).toEqual(methodsOf(string).sort());
     const fieldFile = "src/entity/field-modifiers.ts";
@@ -101,7 +101,7 @@ describe("docs/concepts/entities.md: the tables", () => {
       }
   });
 
-  it("have every relation, every modifier of relations and every method of the builder", () => {
+  it("list every relation, every modifier of relations and every method of the builder", () => {
     expect(columnOf(page.text, "Relations")).toEqual(Object.keys(RELATIONS));
     const relation = belongsTo(() => article);
     expect(columnOf(page.text, "Relation modifiers").sort()).toEqual(methodsOf(relation).sort());
@@ -109,7 +109,7 @@ describe("docs/concepts/entities.md: the tables", () => {
     expect(columnOf(page.text, "Methods of the builder").sort()).toEqual(builder.sort());
   });
 
-  it("have every reserved name", () => {
+  it("list every reserved name", () => {
     const line = page.text.split("\n").find((text) => text.startsWith("`include`, `select`")) as string;
     for (const name of [...namesIn(line), "_any"])
       expect(() => built({ [name]: string }), name).toThrow(/reserved|begin with "_"/);
@@ -119,7 +119,7 @@ describe("docs/concepts/entities.md: the tables", () => {
 });
 
 describe("docs/concepts/entities.md: definitions", () => {
-  it("are frozen, made by builders that never change, and refused with all their problems at once", () => {
+  it("are frozen, from immutable builders, and refused with all problems at once", () => {
     const first = entity("thing", { name: string });
     const second = first.plural("stuff");
     expect([resolveEntity(first).plural, resolveEntity(second).plural]).toEqual([undefined, "stuff"]);
@@ -131,7 +131,7 @@ describe("docs/concepts/entities.md: definitions", () => {
     expect(apart).toThrow(ConfigurationError);
   });
 
-  it("claim the names of their keys, links and indexes as well", () => {
+  it("reserve the names of their keys, links and indexes as well", () => {
     const target = entity("target", {});
     for (const members of [
       { author: belongsTo(() => target), authorId: string },
@@ -141,7 +141,7 @@ describe("docs/concepts/entities.md: definitions", () => {
       expect(() => built(members)).toThrow(/already used/);
   });
 
-  it("refuse the modifiers that exclude each other", () => {
+  it("refuse modifiers that exclude each other", () => {
     for (const field of [
       string.password().encrypted(),
       string.password().trim(),
@@ -157,7 +157,7 @@ describe("docs/concepts/entities.md: definitions", () => {
     expect(() => entity("thing", { field: json }).index(["field"]).build()).toThrow(/cannot be indexed/);
   });
 
-  it("take modifiers in any order, the last call of each, and all of validate and regex", () => {
+  it("accept modifiers in any order, the last call of each, all of validate and regex", () => {
     const plain = ({ definition }: { definition: object }) => ({ ...definition });
     expect(plain(string.optional().min(3).trim())).toEqual(plain(string.trim().min(3).optional()));
     expect(string.min(3).min(5).definition.min?.value).toBe(5);
@@ -177,12 +177,12 @@ describe("docs/concepts/entities.md: definitions", () => {
 });
 
 describe("docs/concepts/entities.md: values", () => {
-  it("shows what curl gets", async () => {
+  it("show what curl gets", async () => {
     const { status, json: body } = await post({ title: "  Keels  ", state: "published" });
     expect([status, body.code, body.errors]).toEqual([400, "VALIDATION_FAILED", { publishedAt: "needs a date" }]);
   });
 
-  it("are completed, trimmed and checked; those of the framework are ignored", async () => {
+  it("are completed, trimmed and validated; Keelson's own are ignored", async () => {
     const sent = { title: "  Frames  ", createdAt: "2001-01-01", id: "mine", views: 7 };
     const { status, json: made, headers } = await post(sent);
     expect(status).toBe(201);
@@ -202,7 +202,7 @@ describe("docs/concepts/entities.md: values", () => {
     expect(put.json).toMatchObject({ title: "Frames", body: "b" });
   });
 
-  it("are measured in characters; NUL and lone surrogates are refused, a date alone is midnight UTC", async () => {
+  it("have limits in characters; NUL and lone surrogates are refused", async () => {
     expect((await post({ title: "😀".repeat(120) })).status).toBe(201);
     expect((await post({ title: "😀".repeat(121) })).status).toBe(400);
     expect((await post({ title: "a\u0000bc" })).status).toBe(400);
@@ -219,7 +219,7 @@ describe("docs/concepts/entities.md: the database", () => {
     expect(schema).toContain(printed);
   });
 
-  it("gets unique keys for hasOne, and what happens on deletion as it was said", () => {
+  it("gets unique keys for hasOne, and the declared actions on deletion", () => {
     const user: EntityLike = entity("user", { profile: hasOne(() => profile), notes: hasMany(() => note) });
     const profile: EntityLike = entity("profile", { user: belongsTo(() => user) });
     const note: EntityLike = entity("note", {
@@ -243,7 +243,7 @@ describe("docs/concepts/entities.md: the database", () => {
 });
 
 describe("docs/concepts/entities.md: routes", () => {
-  it("have the plural in kebab-case, none when internal, and 404 where what is forbidden is hidden", async () => {
+  it("have the kebab-case plural, none when internal, and 404 if configured", async () => {
     const shown = entity("orderItem", { name: string }).rules({ read: ["everyone"] });
     const log = entity("log", { line: string })
       .rules({ read: ["everyone"] })

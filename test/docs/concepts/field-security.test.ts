@@ -5,7 +5,7 @@ import { openPage, type Page } from "../../support/page.ts";
 import { membersOf } from "./members-of.ts";
 import { columnOf, tableBelow } from "./table-below.ts";
 
-/** Columns of the tables, in their order. */
+/** Columns of the tables, in order. */
 const FIELDS = ["password", "token", "iban", "ssn", "review", "phone"] as const;
 type FieldName = (typeof FIELDS)[number];
 type Values = Record<string, unknown>;
@@ -20,7 +20,7 @@ const lines: string[] = [];
 const answers: string[] = [];
 const canaries: string[] = [];
 
-/** A value for each field that stands nowhere else. */
+/** A unique value for each field. */
 function canariesOf(): Record<FieldName, string> {
   const values = Object.fromEntries(FIELDS.map((name) => [name, `canary-${name}-${made++}`]));
   canaries.push(...Object.values(values));
@@ -36,7 +36,7 @@ const rowOf = async (id: string) => (await base.findOne("person", { id })) as Va
 const people = () =>
   api.asSystem() as unknown as InProcessClient<[]> & Record<"person", { create(data: object): unknown }>;
 
-/** A record of ann's and one of somebody else's, with their values; without passwords, which take their time. */
+/** A record of ann's and one of another user's, with their values; without passwords, which are slow. */
 async function twoRecords(rest: { readonly password?: string | undefined } = { password: undefined }) {
   const [own, other] = [canariesOf(), canariesOf()];
   const id = `other-${made}`;
@@ -46,14 +46,14 @@ async function twoRecords(rest: { readonly password?: string | undefined } = { p
   return { own, other, id };
 }
 
-/** What a stored row says about a field. */
+/** The table's word for a field in a stored row. */
 function storedAs(row: Values, name: FieldName, value: string): string {
   const stored = String(row[name]);
   if (stored.startsWith("$pbkdf2$")) return "hashed";
   return stored === value ? "stored" : stored.startsWith("v1:") ? "encrypted" : `? ${stored}`;
 }
 
-/** What two shown records say about a field. */
+/** The table's word for a field in two returned records. */
 function shownAs(name: FieldName, own: Values, other: Values): string {
   const [mine, theirs] = [own[name] ?? undefined, other[name] ?? undefined].map((value) => value !== undefined);
   return mine ? (theirs ? "shown" : "own records") : theirs ? "? theirs" : "absent";
@@ -197,7 +197,7 @@ afterAll(async () => {
 });
 
 describe("docs/concepts/field-security.md", () => {
-  it("has every door that is tried here, and no other", () => {
+  it("has exactly the entry points that are tested here", () => {
     expect(
       tableBelow(page.text, "Every door")
         .map(([door]) => door)
@@ -206,12 +206,12 @@ describe("docs/concepts/field-security.md", () => {
   });
 
   for (const [door, words] of Object.entries(DOORS))
-    it(`says what happens at the door “${door}”`, async () => {
+    it(`describes the entry point “${door}”`, async () => {
       const row = tableBelow(page.text, "Every door").find(([name]) => name === door);
       expect(await words()).toEqual(row?.slice(1));
     });
 
-  it("says what code sees", async () => {
+  it("describes what code sees", async () => {
     const { own, id } = await twoRecords({ password: "a long enough one" });
     const rows = new Map(tableBelow(page.text, "In code").map(([where, ...words]) => [where as string, words]));
     const getters = [api.asSystem(), api.as({ id: "ann" })] as unknown as Record<
@@ -241,7 +241,7 @@ describe("docs/concepts/field-security.md", () => {
     expect(inHandlers).toEqual(rows.get("a handler's `driver`"));
   });
 
-  it("drops and names what a caller may not write", async () => {
+  it("drops and names fields that a caller may not write", async () => {
     const { status, json, headers } = await call("POST", "", { name: "Graded", grade: "high" });
     expect([status, json.grade, headers.get("x-ignored-fields")]).toEqual([201, "new", "grade"]);
   });

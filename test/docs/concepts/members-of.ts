@@ -4,7 +4,7 @@ import ts from "typescript";
 import { repositoryRoot } from "../../support/source-files.ts";
 
 /**
- * Names that an interface declares itself, in their order.
+ * Names that an interface declares itself, in order.
  * @param file below the repository's root
  */
 export function membersOf(file: string, name: string): string[] {
@@ -24,11 +24,11 @@ const both = (own: string, kernels: string): string[] => [
   ...new Set([...membersOf(GATE, own), ...membersOf(KERNEL, kernels)]),
 ];
 
-/** What plugins are made of: in the kernel's type only the gate lays a base. */
+/** Parts of plugins, except the kernel's type member that only the gate uses. */
 export const pluginOptions = (): string[] =>
   both("PluginOptions", "KernelPluginOptions").filter((one) => one !== "base");
 
-/** What plugins are given. */
+/** Members of a plugin's context. */
 export const pluginContext = (): string[] => both("PluginContext", "KernelPluginContext");
 
 /** All hooks. */

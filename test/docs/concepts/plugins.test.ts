@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => page.remove());
 
-/** An app with one entity and these plugins besides the defaults. */
+/** An app with one entity and these plugins in addition to the defaults. */
 const appWith = (plugins: keelson.KeelsonConfig["plugins"], config = {}) =>
   keelson.keelson({
     entities: [note],
@@ -39,12 +39,12 @@ function namesBelow(marker: string): string[] {
 }
 
 describe("docs/concepts/plugins.md: the tables", () => {
-  it("have every option of a plugin and all of its context", () => {
+  it("list every option of a plugin and all of its context", () => {
     expect(namesBelow("`createPlugin(options)` makes one").sort()).toEqual(pluginOptions().sort());
     expect(namesBelow("`setup`, `start` and `stop` are given").sort()).toEqual(pluginContext().sort());
   });
 
-  it("have the default plugins in their order, with what they require and provide", () => {
+  it("list the default plugins in order, with what they require and provide", () => {
     const rows = tableBelow(page.text, "The default plugins").map(([id, , requires, provides]) => [
       id?.replaceAll("`", ""),
       requires,
@@ -58,7 +58,7 @@ describe("docs/concepts/plugins.md: the tables", () => {
     expect(rows).toEqual(plugins);
   });
 
-  it("have services that there are", async () => {
+  it("list existing services", async () => {
     const person = entity("person", { password: string.password() });
     const app = appWith([], { entities: [person] });
     for (const [id] of tableBelow(page.text, "Endpoints and services"))
@@ -66,7 +66,7 @@ describe("docs/concepts/plugins.md: the tables", () => {
     await app.close();
   });
 
-  it("list the hooks of each operation in their order", async () => {
+  it("list the hooks of each operation in order", async () => {
     const names = hookNames().filter((name) => name.startsWith("operation:")) as (keyof HookMap)[];
     const seen: Record<string, string[]> = {};
     const spy = createPlugin({
@@ -100,7 +100,7 @@ describe("docs/concepts/plugins.md: the tables", () => {
 });
 
 describe("docs/concepts/plugins.md: the audit plugin", () => {
-  it("notes writes, except those it was told to leave out", async () => {
+  it("records writes, except those of excluded entities", async () => {
     const { api } = await page.load<{ api: keelson.Keelson }>("audit.ts");
     const host = await startApp(api);
     const call = (method: string, path: string, token: string, body?: unknown) =>
@@ -118,7 +118,7 @@ describe("docs/concepts/plugins.md: the audit plugin", () => {
 describe("docs/concepts/plugins.md: lists", () => {
   const mine = createPlugin({ id: "mine" });
 
-  it("are composed as the table says", () => {
+  it("are composed as in the table", () => {
     const defaults = defaultPlugins();
     expect(defaults.with(mine).ids).toEqual([...defaults.ids, "mine"]);
     expect(defaults.without("openapi").ids).not.toContain("openapi");
@@ -128,7 +128,7 @@ describe("docs/concepts/plugins.md: lists", () => {
     expect(defaults.ids).toContain("health");
   });
 
-  it("set up, start and stop plugins in their order, each after what it requires", async () => {
+  it("set up, start and stop plugins in order, each after its requirements", async () => {
     const told: string[] = [];
     const telling = (id: string, requires: readonly string[] = []) =>
       createPlugin({
@@ -144,7 +144,7 @@ describe("docs/concepts/plugins.md: lists", () => {
     expect(told).toEqual(["setup two", "setup one", "start two", "start one", "stop one", "stop two"]);
   });
 
-  it("make an app that does not start when a definition asks for what no plugin provides", () => {
+  it("stop the start when a definition needs a capability that no plugin provides", () => {
     const secret = entity("secret", { text: string.omit() });
     const without = (id: string) => () =>
       appWith((list: keelson.PluginList) => list.without(id), { entities: [secret] });
@@ -160,10 +160,10 @@ describe("docs/concepts/plugins.md: lists", () => {
   });
 });
 
-describe("docs/concepts/plugins.md: what a plugin may not do", () => {
+describe("docs/concepts/plugins.md: a plugin's mistake", () => {
   const route = { look: endpoint("/look", { rules: ["everyone"], handler: () => 1 }) };
 
-  it("keeps the app from starting, and is named", () => {
+  it("stops the start, and is named", () => {
     const refused = (...plugins: readonly PluginOptions[]) => expect(() => appWith(plugins.map(createPlugin)));
     refused({ id: "rules" }).toThrow(/"rules" is in the list twice/);
     refused({ id: "a", services: { s: () => 1 } }, { id: "b", services: { s: () => 1 } }).toThrow(/"s" is registered/);
@@ -179,7 +179,7 @@ describe("docs/concepts/plugins.md: what a plugin may not do", () => {
     refused(problem, { id: "b", setup: broken }).toThrow(/2 problems[\s\S]*No mast[\s\S]*"b" failed in setup/);
   });
 
-  it("is answered or logged when it fails later", async () => {
+  it("causes an error response or a log line when it happens later", async () => {
     const lines: string[] = [];
     const log = (line: string) => void lines.push(line);
     const logger = { debug: log, info: log, warn: log, error: log };
@@ -214,7 +214,7 @@ describe("docs/concepts/plugins.md: what a plugin may not do", () => {
     expect(lines).toContain('Stopping failed: plugin "late"');
   });
 
-  it("is denied when no plugin decides", async () => {
+  it("causes a denial when no plugin decides", async () => {
     const bare = entity("bare", { text: string });
     const app = keelson.keelson({ entities: [bare], driver: memoryDriver(), logger: noopLogger, plugins: () => [] });
     await app.ready;

@@ -8,7 +8,7 @@ import { membersOf } from "./members-of.ts";
 import { columnOf, namesIn, tableBelow } from "./table-below.ts";
 
 type Fetch = keelson.RemoteService["fetchByIds"];
-/** A berth as it is shown, as far as it is looked at here. */
+/** The parts of a returned berth that the tests read. */
 interface Berth {
   readonly id: string;
   readonly boat: { readonly id: string } | null;
@@ -45,7 +45,7 @@ beforeEach(() => {
   };
 });
 
-/** The page's table, reason by what happens. */
+/** The page's table, reason by event. */
 const reasonFor = (what: string): string | undefined => {
   const row = tableBelow(page.text, "What comes back null").find(([happens]) => happens === what);
   if (row === undefined) throw new Error(`The page does not say what happens when ${what}`);
@@ -53,7 +53,7 @@ const reasonFor = (what: string): string | undefined => {
 };
 
 describe("docs/concepts/remote-joins.md", () => {
-  it("shows an answer as it is, asked for in one call with each id once", async () => {
+  it("shows a real response, requested in one call with each id once", async () => {
     const shown = JSON.parse(/^```json\n([\s\S]*?)^```/m.exec(page.text)?.[1] as string);
     const { json } = await get("?include=boat");
     expect(json.map(({ createdAt: _, updatedAt: __, ...rest }: Record<string, unknown>) => rest)).toEqual(shown);
@@ -62,20 +62,20 @@ describe("docs/concepts/remote-joins.md", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("gives nulls to callers that the rules refuse, and does not call the service", async () => {
+  it("returns nulls to callers that the rules refuse, and does not call the service", async () => {
     const anonymous = await request(url, "GET", "/api/berths?include=boat");
     expect(anonymous.json.map(({ boat }: Berth) => boat)).toEqual([null, null, null, null, null]);
     expect([asked, anonymous.headers.get("x-remote-errors")]).toEqual([[], null]);
     expect(reasonFor("the rules of the related entity refuse the caller")).toBe("—");
   });
 
-  it("filters by the key, and not by what is elsewhere", async () => {
+  it("filters by the key, and not by remote fields", async () => {
     expect((await get("?boatId=b1")).json).toHaveLength(2);
     expect((await get("?boat.name=Adele")).status).toBe(400);
     expect((await get("?_sort=boat.name")).status).toBe(400);
   });
 
-  it("says why a field is null, and closes a service that fails for a while", async () => {
+  it("gives the reason for a null field, and stops calling a failing service", async () => {
     const path = "/1?include=boat";
     const reasonWith = async (fetchByIds: Fetch) => {
       registry.fetchByIds = fetchByIds;
@@ -94,13 +94,13 @@ describe("docs/concepts/remote-joins.md", () => {
     expect((await get(path)).json.boat.id).toBe("b1"); // one failure in a row is not two
     expect(await reasonWith(() => "none" as never)).toBe(reasonFor("its response is not a list"));
     expect(await reasonWith(() => new Promise(() => {}))).toBe(reasonFor("it does not answer in time"));
-    // That was the second: the service is well again, and not asked.
+    // That was the second call: the service works again, and is not called.
     registry.fetchByIds = usual;
     expect((await get(path)).reason).toBe(reasonFor("the breaker is open, or the service is unreachable"));
     await expect.poll(async () => (await get(path)).json.boat?.id, { timeout: 10_000, interval: 50 }).toBe("b1");
   });
 
-  it("aborts what is late", async () => {
+  it("aborts late calls", async () => {
     let signal: AbortSignal | undefined;
     registry.fetchByIds = (_, __, options) => {
       signal = options?.signal;
@@ -111,7 +111,7 @@ describe("docs/concepts/remote-joins.md", () => {
     await wait(0);
   });
 
-  it("treats a key that the caller may not read as no relation at all", async () => {
+  it("treats a key that the caller may not read as a missing relation", async () => {
     const { belongsTo, entity, memoryDriver, string } = keelson;
     const boat = entity("boat", { name: string }).rules({ read: ["everyone"] });
     const berth = entity("berth", { boat: belongsTo(() => boat).remote() }).rules({ read: ["everyone"] });
@@ -149,7 +149,7 @@ describe("docs/concepts/remote-joins.md", () => {
     expect(calls.sort()).toEqual(membersOf(port, "RemoteFetchOptions").sort());
   });
 
-  it("does not start with a service that is not registered, or a list that is remote", async () => {
+  it("does not start with an unregistered service, or a remote list", async () => {
     const { belongsTo, entity, hasMany, memoryDriver } = keelson;
     const boat = entity("boat", {});
     const one = entity("one", { boat: belongsTo(() => boat).remote("none") });

@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 describe("docs/concepts/rules.md: the tables", () => {
-  it("shows answers as they are", async () => {
+  it("show real responses", async () => {
     const rows = tableBelow(page.text, "Rules");
     expect(rows.length).toBeGreaterThan(9);
     for (const [caller, line, answer] of rows) {
@@ -61,7 +61,7 @@ describe("docs/concepts/rules.md: the tables", () => {
     }
   });
 
-  it("have every built-in rule, everything a rule is given, and the actions' rules", () => {
+  it("list every built-in rule, every argument of a rule, and the actions' rules", () => {
     const builtIn = [everyone, authenticated, owner, admin, ownerOrAdmin].map(({ name }) => name);
     expect(columnOf(page.text, "Lists of rules")).toEqual(builtIn);
     const given = page.text.slice(page.text.indexOf("What it is given:"));
@@ -72,7 +72,7 @@ describe("docs/concepts/rules.md: the tables", () => {
     expect(DEFAULT_LIMITS.ruleMs).toBe(1_000);
   });
 
-  it("says which rules actions inherit", () => {
+  it("list the rules that actions inherit", () => {
     const thing = entity("thing", { name: string, deletedAt: string.optional() })
       .rules({ read: ["everyone"], create: ["authenticated"], update: ["admin"], delete: [] })
       .actions({
@@ -119,7 +119,7 @@ describe("docs/concepts/rules.md: the caller", () => {
   });
 });
 
-describe("docs/concepts/rules.md: rules of one's own", () => {
+describe("docs/concepts/rules.md: custom rules", () => {
   const seed = {
     thing: [
       { id: "a", name: "A" },
@@ -149,7 +149,7 @@ describe("docs/concepts/rules.md: rules of one's own", () => {
     return [seen, lines.length > 0];
   };
 
-  it("mean what the page says of their answers", async () => {
+  it("interpret their results as the page says", async () => {
     expect(await seenBy(() => true)).toEqual(["ab", false]);
     expect(await seenBy(() => ({ name: "A" }))).toEqual(["a", false]);
     for (const no of [false, null]) expect(await seenBy(() => no)).toEqual([403, false]);
@@ -163,7 +163,7 @@ describe("docs/concepts/rules.md: rules of one's own", () => {
     expect(await seenBy(() => new Promise(() => {}), {}, { ruleMs: 20 })).toEqual([403, true]);
   });
 
-  it("look at a record where there is one, and take a where on lists", async () => {
+  it("read a record if there is one, and need a where for lists", async () => {
     const looks: RuleFunction = ({ record }) => record?.name === "A";
     expect(await seenBy(looks)).toEqual([403, true]);
     const where = () => ({ name: "A" });
@@ -181,7 +181,7 @@ describe("docs/concepts/rules.md: rules of one's own", () => {
     await app.close();
   });
 
-  it("are found by name, except where two share it or none has it", () => {
+  it("are found by name, unless two share it or it is not defined", () => {
     const first = defineRule("concept-shared", () => true);
     defineRule("concept-shared", () => false);
     const thing = (rule: unknown) => entity("thing", {}).rules({ read: [rule as string] });
@@ -217,7 +217,7 @@ describe("docs/concepts/rules.md: rules of one's own", () => {
   });
 });
 
-describe("docs/concepts/rules.md: what the caller sees", () => {
+describe("docs/concepts/rules.md: the caller's view", () => {
   const some = defineRule("concept-some", () => ({ name: "A" }));
   const seed = [
     { id: "a", name: "A" },
@@ -251,7 +251,7 @@ describe("docs/concepts/rules.md: what the caller sees", () => {
     return (await Promise.all(answers)).map(({ status }) => status);
   };
 
-  it("is what the table says", async () => {
+  it("matches the table", async () => {
     expect(await statuses("nothings", "/a")).toEqual([401, 403]);
     expect(await statuses("nothings", "")).toEqual([401, 403]);
     expect(await statuses("hiddens", "/a")).toEqual([401, 404]);
@@ -268,8 +268,8 @@ describe("docs/concepts/rules.md: what the caller sees", () => {
   });
 });
 
-describe("docs/concepts/rules.md: everywhere the same", () => {
-  it("holds for includes, filters through relations and references", async () => {
+describe("docs/concepts/rules.md: every surface", () => {
+  it("applies rules to includes, filters through relations and references", async () => {
     const asBob = await call("bob", "GET", "/tasks?include=author");
     expect(asBob.json.map(({ author }: { author: { id: string } }) => author.id)).toEqual(["ann", "ann"]);
     const asRoot = await call("root", "GET", "/tasks?include=author");
@@ -279,7 +279,7 @@ describe("docs/concepts/rules.md: everywhere the same", () => {
     expect((await call("eve", "GET", "/tasks?author.name=Ann")).json).toEqual([]);
   });
 
-  it("takes the owner from the caller, and does not give it away", async () => {
+  it("sets the owner to the caller, and does not change it", async () => {
     const made = await call("ann", "POST", "/tasks", { title: "Sail", team: "red" });
     expect(made.json.authorId).toBe("ann");
     const path = `/tasks/${made.json.id}`;
@@ -288,7 +288,7 @@ describe("docs/concepts/rules.md: everywhere the same", () => {
     expect((await call("ann", "PATCH", path, { authorId: "ann", title: "Jib" })).status).toBe(200);
   });
 
-  it("tells who may not read a record that they wrote its id alone", async () => {
+  it("returns only the id to callers who may write but not read a record", async () => {
     const note = entity("note", { text: string }).rules({ create: ["everyone"] });
     const linked = entity("linked", { note: belongsTo(() => note) }).rules({
       create: ["everyone"],

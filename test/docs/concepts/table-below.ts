@@ -1,6 +1,6 @@
 /**
- * Rows of the first table below a heading of a page, without its head; cells are trimmed.
- * @param heading as it stands in the page, without `#`
+ * Rows of the first table below a heading of a page, without its header row; cells are trimmed.
+ * @param heading as on the page, without `#`
  */
 export function tableBelow(page: string, heading: string): string[][] {
   const lines = page.split("\n");
@@ -20,7 +20,7 @@ function cellsOf(line: string): string[] {
   return cells.map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
-/** Names in back-ticks of a cell, without what follows them: `` `.min(n, message?)`, `.max()` `` are min and max. */
+/** Names in back-ticks of a cell, without their arguments: `` `.min(n, message?)`, `.max()` `` are min and max. */
 export function namesIn(cell: string | undefined): string[] {
   return [...(cell ?? "").matchAll(/`\.?([\w$]+)[^`]*`/g)].map(([, name]) => name as string);
 }

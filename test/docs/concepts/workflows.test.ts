@@ -37,7 +37,7 @@ beforeAll(() => {
 });
 afterAll(() => page.remove());
 
-/** Names in a table that comes after a text. */
+/** Names in the table that follows a text. */
 function namesAfter(marker: string): string[] {
   const rest = page.text.slice(page.text.indexOf(marker));
   const rows = rest.split("\n").slice(2);
@@ -46,7 +46,7 @@ function namesAfter(marker: string): string[] {
 }
 
 describe("docs/concepts/workflows.md: the tables", () => {
-  it("say how the two runs of the page end", async () => {
+  it("show how the two runs of the page end", async () => {
     const sail = await page.load<{ calm: WorkflowResult; storm: WorkflowResult; told: readonly string[] }>("sail.ts");
     const rows = tableBelow(page.text, "Workflows");
     const shown = [sail.calm, sail.storm].map(({ success, status, failedStep = "", compensatedSteps }) => [
@@ -60,14 +60,14 @@ describe("docs/concepts/workflows.md: the tables", () => {
     expect(sail.calm.results.leave).toBe("under way");
   });
 
-  it("have every status", () => {
+  it("list every status", () => {
     const text = readFileSync(join(repositoryRoot, folder, "definition/workflow.ts"), "utf8");
     const union = /type WorkflowStatus =([\s\S]*?");/.exec(text)?.[1] ?? "";
     const statuses = [...union.matchAll(/\| "(\w+)"/g)].map(([, name]) => name);
     expect(columnOf(page.text, "Statuses")).toEqual(statuses);
   });
 
-  it("have every option, everything a step is given, the builder, the hooks, the result", () => {
+  it("list all options, step members, builder methods, hooks and result members", () => {
     const sorted = (names: readonly string[]) => [...names].sort();
     expect(sorted(columnOf(page.text, "Steps"))).toEqual(
       sorted(membersOf(`${folder}/definition/step.ts`, "StepOptions")),
@@ -91,8 +91,8 @@ describe("docs/concepts/workflows.md: the tables", () => {
   });
 });
 
-describe("docs/concepts/workflows.md: what is taken back", () => {
-  it("is what completed and what ran out of time, not what threw or has no compensation", async () => {
+describe("docs/concepts/workflows.md: compensation", () => {
+  it("covers steps that completed or timed out, not those that threw", async () => {
     const back: unknown[] = [];
     const takeBack = (name: string) => (_: unknown, result: unknown) => void back.push([name, result]);
     const threw = await executeWorkflow([
@@ -112,7 +112,7 @@ describe("docs/concepts/workflows.md: what is taken back", () => {
     ]);
   });
 
-  it("is all tried, and what fails is kept", async () => {
+  it("tries all steps, and keeps their errors", async () => {
     const first = step(
       "first",
       () => 1,
@@ -124,7 +124,7 @@ describe("docs/concepts/workflows.md: what is taken back", () => {
     expect(result.compensationErrors).toMatchObject([{ step: "second", error: { message: "no" } }]);
   });
 
-  it("follows tries: as many as were said, none after a 4xx, five for compensations", async () => {
+  it("follows retries: as configured, none after a 4xx, five for compensations", async () => {
     let tries = 0;
     const counting = (error: unknown) => () => {
       tries += 1;
@@ -142,7 +142,7 @@ describe("docs/concepts/workflows.md: what is taken back", () => {
     expect(tries).toBe(5);
   });
 
-  it("is rolled back in a transactional workflow, except what is not marked", async () => {
+  it("is a rollback in a transactional workflow, except for unmarked steps", async () => {
     const thing = entity("thing", { n: int }).timestamps(false);
     const driver = createEnhancedDriver(memoryDriver(), [thing]);
     await driver.connect();
@@ -167,7 +167,7 @@ describe("docs/concepts/workflows.md: what is taken back", () => {
     expect([back, await driver.count(thing)]).toEqual([["call"], 0]);
   });
 
-  it("leaves a record alone that a caller has changed since", async () => {
+  it("leaves a record unchanged that a caller has changed since", async () => {
     const thing = entity("thing", { n: int });
     const driver = createEnhancedDriver(memoryDriver({ thing: [{ id: "a", n: 1 }] }), [thing]);
     await driver.connect();
@@ -187,7 +187,7 @@ describe("docs/concepts/workflows.md: what is taken back", () => {
 });
 
 describe("docs/concepts/workflows.md: durability", () => {
-  it("is a journal where an action is a workflow, or where the app says so", async () => {
+  it("has a journal if an action is a workflow, or if the app asks for it", async () => {
     const note = entity("note", { text: string }).rules({ read: [] });
     const names = async (config: object) => {
       const app = keelson({ entities: [note], driver: memoryDriver(), ...config });
@@ -203,7 +203,7 @@ describe("docs/concepts/workflows.md: durability", () => {
     expect(await names({ plugins })).toEqual(["workflowRun", "workflowStep", true]);
   });
 
-  it("refuses workflows without steps, and two steps of one name", () => {
+  it("refuses workflows without steps, and two steps with one name", () => {
     expect(() => workflow("none").build()).toThrow(/no steps/);
     expect(() => workflow([step("a", () => 1), step("a", () => 2)])).toThrow(/two steps/);
   });

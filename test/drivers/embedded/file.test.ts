@@ -34,14 +34,14 @@ describe("the file of the embedded driver", () => {
     await remove();
   });
 
-  it("is made with its folders, whatever they are called", async () => {
+  it("is created with its folders, under any name", async () => {
     const path = join(file, "..", "a folder", "100% [ünï] #1?.db");
     const driver = await start(path);
     await driver.create("tag", row("t1"));
     expect((await stat(path)).isFile()).toBe(true);
   });
 
-  it("is no URL; the error names the driver for it, and repeats nothing of the URL", () => {
+  it("cannot be a URL; the error names the right driver, and not the URL", () => {
     for (const [url, driver] of [
       ["libsql://secret.turso.io", "@prisma/adapter-libsql"],
       ["postgres://ann:secret@host/db", "postgres(url)"],
@@ -67,14 +67,14 @@ describe("the file of the embedded driver", () => {
     expect(await after.findMany("tag")).toEqual([row("t1")]);
   });
 
-  it("keeps two drivers apart when there are two", async () => {
+  it("keeps two drivers with two files apart", async () => {
     const one = await start();
     const other = await start(join(file, "..", "other.db"));
     await one.create("tag", row("t1"));
     expect(await other.count("tag")).toBe(0);
   });
 
-  it("is written to by one caller at a time, and the others do not fail", async () => {
+  it("is written by one caller at a time, and the others do not fail", async () => {
     const drivers = [await start(), await start()];
     const ids = Array.from({ length: 40 }, (_, index) => `t${index}`);
     await Promise.all(
@@ -91,7 +91,7 @@ describe("the file of the embedded driver", () => {
     expect(await drivers[0]?.count("tag")).toBe(40);
   });
 
-  it("can be read while another connection writes, as it was before", async () => {
+  it("can be read in its earlier state while another connection writes", async () => {
     const driver = await start();
     await driver.create("tag", row("t1"));
     await driver.transaction(async (tx) => {
@@ -103,7 +103,7 @@ describe("the file of the embedded driver", () => {
     expect((await driver.findOne("tag", { id: "t1" }))?.name).toBe("changed");
   });
 
-  it("is waited for while another process writes, and given up on in the end", async () => {
+  it("is waited for while another process writes, up to a time limit", async () => {
     const driver = await start();
     const other = await new PrismaLibSql({ url: `file:${file}` }).connect();
     const run = (sql: string) => other.queryRaw({ sql, args: [], argTypes: [] });
@@ -121,7 +121,7 @@ describe("the file of the embedded driver", () => {
     await other.dispose();
   });
 
-  it("is free again when a transaction hangs", async () => {
+  it("is unlocked when a transaction hangs", async () => {
     const driver = await start();
     const hanging = driver.transaction(
       async (tx) => {
@@ -142,7 +142,7 @@ describe("the file of the embedded driver", () => {
     expect((await stat(`${file}-wal`)).isFile()).toBe(true);
   });
 
-  it("is a matter of configuration when it cannot be opened", async () => {
+  it("causes a configuration error when it cannot be opened", async () => {
     const folder = await mkdtemp(join(tmpdir(), "keelson-folder-"));
     await expect(embedded({ file: folder }).connect(driverContext([tag]))).rejects.toBeInstanceOf(ConfigurationError);
     await writeFile(file, "this is a text, not a database ".repeat(100));
@@ -160,7 +160,7 @@ describe("the file of the embedded driver", () => {
 });
 
 describe("the embedded driver", () => {
-  it("says that it is not connected", async () => {
+  it("reports that it is not connected", async () => {
     const driver = embedded({ file: "never.db" });
     for (const work of [
       () => driver.findMany("tag"),
@@ -173,7 +173,7 @@ describe("the embedded driver", () => {
     await driver.disconnect();
   });
 
-  it("serves one app", async () => {
+  it("serves only one app", async () => {
     const { file, remove } = await freshSqliteFile();
     const driver = embedded({ file });
     const context = driverContext([tag]);
@@ -212,7 +212,7 @@ describe("drivers whose packages are not installed", () => {
     console.log(toPrismaSchema(model, { provider: "sqlite" }).length > 0);
     await ${call}.connect({ model, log: console, production: false }).catch((error) => console.log(error.name, error.message));`;
 
-  it("name all that are missing and the command that installs them", async () => {
+  it("name all missing packages and the command that installs them", async () => {
     const missing = ["@prisma/adapter-libsql", "@prisma/schema-engine-wasm"];
     const output = await withoutPackages(missing, connect('embedded({ file: "never.db" })'));
     expect(output.trim()).toBe(
@@ -221,7 +221,7 @@ describe("drivers whose packages are not installed", () => {
     );
   });
 
-  it("are imported without any of them", async () => {
+  it("can be imported without any of them", async () => {
     const all = ["@prisma/client", "@prisma/adapter-pg", "@prisma/adapter-libsql", "pg", "@prisma/get-dmmf"];
     const output = await withoutPackages(all, connect('postgres("postgres://127.0.0.1:1/x")'));
     expect(output).toMatch(/^true\nConfigurationError postgres needs .*"@prisma\/adapter-pg", "pg"\. Run: npm i /);

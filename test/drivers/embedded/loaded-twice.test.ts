@@ -20,7 +20,7 @@ it("compares tables with one engine, however often its modules are loaded", asyn
   const first = await openAnew();
   expect(await first.schema?.push()).toEqual({ changed: true });
   const second = await openAnew();
-  // Each of them while the other is in the middle of it.
+  // Each runs while the other is in progress.
   const asked = Array.from({ length: 8 }, () => [first, second]).flat();
   const changes = await Promise.all(asked.map((driver) => driver.schema?.pending()));
   expect(changes.slice(0, 2)).toEqual([[], ['table "note" is missing']]);

@@ -22,7 +22,7 @@ type Options = { readonly push?: "auto" | "off"; readonly acceptDataLoss?: boole
 
 const person = entity("person", { name: string });
 const tag = entity("tag", { name: string }).timestamps(false);
-/** The columns of a note are given, so that versions differ in one place. */
+/** The columns of a note are parameters, so that versions differ in one place. */
 const noteWith = (columns: Parameters<typeof entity>[1]) =>
   entity("note", { author: belongsTo(() => person), tags: manyToMany(() => tag), ...columns }).timestamps(false);
 const old = [
@@ -81,7 +81,7 @@ const record = {
   extra: { a: 1 },
 };
 
-describe.each(MIGRATION_PLACES)("an app on tables of %s that it has not made", (name, open) => {
+describe.each(MIGRATION_PLACES)("an app on existing tables of %s", (name, open) => {
   let place: MigrationPlace;
 
   beforeAll(async () => {
@@ -119,7 +119,7 @@ describe.each(MIGRATION_PLACES)("an app on tables of %s that it has not made", (
     await api.close();
   }
 
-  it("starts beside a later version that added columns, tables, indexes and room", async () => {
+  it("starts next to a later version that added columns, tables, indexes and space", async () => {
     await use(await start(old, false), "n1");
     await (await start(wider, false)).close();
     if (name === "PostgreSQL")
@@ -134,7 +134,7 @@ describe.each(MIGRATION_PLACES)("an app on tables of %s that it has not made", (
     await use(await start(old, true, { push: "off" }), "n3");
   });
 
-  it("does not start beside one that took away what it needs, and names each difference", async () => {
+  it("does not start next to one that removed what it needs, and names each difference", async () => {
     await place.rows(`DELETE FROM note`);
     await (await start(narrower, false, { acceptDataLoss: true })).close();
     const problems = await problemsOf(old, true);
@@ -154,7 +154,7 @@ describe.each(MIGRATION_PLACES)("an app on tables of %s that it has not made", (
     );
   });
 
-  it("does not start on ids and columns of other types, whatever the mode", async () => {
+  it("does not start with ids and columns of other types, in any mode", async () => {
     await place.rows(`CREATE TABLE ticket (id integer PRIMARY KEY, title text NOT NULL, price text NOT NULL, legacy text NOT NULL,
       "done" ${name === "SQLite" ? "text" : "smallint"} NOT NULL, "at" ${name === "SQLite" ? "integer" : "timestamptz"} NOT NULL)`);
     const ticket = entity("ticket", { title: string, price: float, done: bool, at: datetime }).timestamps(false);

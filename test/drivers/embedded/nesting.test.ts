@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { embedded, entity, keelson, manyToMany, noopLogger, string, type Where } from "../../../src/index.ts";
 import { freshSqliteFile } from "../../support/databases.ts";
 
-// SQLite's parser takes a hundred levels of whatever nests in a statement.
+// SQLite's parser allows a hundred levels of nesting in a statement.
 
 const user = entity("user", { name: string, groups: manyToMany(() => group).inverse("users") });
 const group = entity("group", { name: string, users: manyToMany(() => user).inverse("groups") });
@@ -28,7 +28,7 @@ it("conditions follow many relations and back", async () => {
   expect(await api.driver.count("group", nested(3))).toBe(1);
 });
 
-it("conditions that the database cannot read are 400", async () => {
+it("conditions that are nested too deeply for the database are 400", async () => {
   const found = api.driver.count("group", nested(12));
   await expect(found).rejects.toMatchObject({ status: 400, message: expect.stringContaining("nested too deeply") });
 });

@@ -64,7 +64,7 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
     return (failure as ConfigurationError).problems;
   }
 
-  it("are made, are then in step, and are left alone when nothing changed", async () => {
+  it("are created, are then up to date, and are unchanged without differences", async () => {
     const start = await database();
     const driver = await start([first()]);
     expect(driver.schema?.mode).toBe("auto");
@@ -100,7 +100,7 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
     await before.create("note", { id: "n1", a: null, b: null });
     const moment = new Date("2024-05-31T12:00:00.123Z");
     const filled = timeless("note", {
-      // Only SQLite makes the table anew, and fills what was null on the way; PostgreSQL refuses.
+      // Only SQLite rebuilds the table, and fills null values in the process; PostgreSQL refuses.
       a: name === "embedded" ? json.default({ "it's": ['"', { b: null }] }) : json.optional(),
       b: name === "embedded" ? json.default(true) : json.optional(),
       c: json.default(["'"]),
@@ -117,7 +117,7 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
     expect(await after.count("note", { e: moment })).toBe(1);
   });
 
-  it("are not changed when a column with data would go; the report says so and names the option", async () => {
+  it("are unchanged if a column with data would be dropped; the error names the option", async () => {
     const start = await database();
     const before = await start([first()]);
     await before.schema?.push();
@@ -139,7 +139,7 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
     expect(await accepting.schema?.pending()).toEqual([]);
   });
 
-  it("of an entity that is gone stay while they hold rows, and go when that is accepted", async () => {
+  it("of a removed entity stay while they have rows, and are dropped on request", async () => {
     const start = await database();
     const other = timeless("other", { name: string });
     const before = await start([first(), other]);
@@ -162,7 +162,7 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
     expect(rest).toEqual([]);
   });
 
-  it("become unique when their rows are, and otherwise change not at all", async () => {
+  it("become unique if their rows are, and otherwise do not change", async () => {
     const start = await database();
     const before = await start([first()]);
     await before.schema?.push();
@@ -184,7 +184,7 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
     expect(await retried.count("note")).toBe(2);
   });
 
-  it("keep values unique among records that are not softly deleted, from when an entity asks for it until it does not", async () => {
+  it("keep values unique among live records only while the entity asks for it", async () => {
     const start = await database();
     const fields = { title: string.unique(), a: string.optional(), b: string.optional(), gone: datetime.optional() };
     const hard = (): EntityLike => entity("note", fields).unique(["a", "b"]).timestamps(false) as unknown as EntityLike;
@@ -229,7 +229,7 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
     expect(await without.schema?.pending()).toEqual([]);
   });
 
-  it("made anew keep the rows that refer to theirs", async () => {
+  it("keep the rows that refer to theirs when they are rebuilt", async () => {
     const start = await database();
     const parent = (fields: Parameters<typeof entity>[1]): EntityLike =>
       timeless("parent", { ...fields, child: hasOne(() => child) });
@@ -259,7 +259,7 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
     await drop();
   });
 
-  it("are the user's own business when told so", async () => {
+  it("are left to the user if the option says so", async () => {
     const start = await database();
     const driver = await start([first()], { push: "off" });
     expect(driver.schema?.mode).toBe("off");
@@ -267,7 +267,7 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
   });
 });
 
-describe("a PostgreSQL database that others use too", () => {
+describe("a PostgreSQL database shared with other programs", () => {
   it("keeps their tables, types and rows", async () => {
     const { url, drop } = await freshPostgres();
     const admin = new pg.Client({ connectionString: url });
@@ -286,7 +286,7 @@ describe("a PostgreSQL database that others use too", () => {
     await drop();
   });
 
-  it("keeps tables that others make while ours are changed", async () => {
+  it("keeps tables that others create while Keelson's are changed", async () => {
     const { url, drop } = await freshPostgres();
     const admin = new pg.Client({ connectionString: url });
     await admin.connect();
@@ -307,7 +307,7 @@ describe("a PostgreSQL database that others use too", () => {
     await drop();
   });
 
-  it("may give ours a schema of its own", async () => {
+  it("may have a separate schema for Keelson's tables", async () => {
     const { url, drop } = await freshPostgres();
     const admin = new pg.Client({ connectionString: url });
     await admin.connect();

@@ -15,7 +15,7 @@ import type { Driver } from "../../../src/gate/index.ts";
 import { driverContext } from "../../support/connect-driver.ts";
 import { openPostgresPlace, openSqlitePlace } from "../../support/migration-databases.ts";
 
-describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (name) => {
+describe.each(["embedded", "postgres"] as const)("a renamed definition on %s", (name) => {
   const open: Driver[] = [];
   const drops: (() => Promise<void>)[] = [];
 
@@ -24,7 +24,7 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     for (const drop of drops.splice(0)) await drop();
   });
 
-  /** A database past the framework, and a function that starts an app with other entities on it. */
+  /** A database with direct queries, and a function that starts an app with other entities on it. */
   async function place() {
     const { target, rows, drop } = await (name === "embedded" ? openSqlitePlace() : openPostgresPlace());
     drops.push(drop);
@@ -43,7 +43,7 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     return (await place()).start;
   }
 
-  /** Pushes what differs, and shows that nothing does afterwards. */
+  /** Pushes the differences, and checks that none remain. */
   async function push(driver: Driver): Promise<void> {
     expect(await driver.schema?.push()).toEqual({ changed: true });
     expect(await driver.schema?.pending()).toEqual([]);
@@ -94,7 +94,7 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     await expect(after.create("note", twin)).rejects.toMatchObject({ status: 409 });
   });
 
-  it("keeps the rows of an entity, the keys that lead to them, and its pairs", async () => {
+  it("keeps the rows of an entity, the keys that refer to them, and its pairs", async () => {
     const start = await database();
     const article = entity("article", {
       title: string,
@@ -112,7 +112,7 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     ]);
     await before.link("article", "labels", "a1", ["l1", "l2"]);
     await before.create("remark", { id: "r1", articleId: "a1" });
-    // Behind "label" in the alphabet, so that the columns of the pairs change places.
+    // Sorts after "label", so that the columns of the pairs swap places.
     const story = entity("story", {
       title: string,
       labels: manyToMany(() => label),
@@ -139,7 +139,7 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     expect(await after.count("note")).toBe(0);
   });
 
-  it("keeps the pairs of a relation whose table is called after it", async () => {
+  it("keeps the pairs of a relation whose table has its name", async () => {
     const start = await database();
     const alone = entity("person", { friends: manyToMany(() => alone) }).timestamps(false);
     const before = await start([alone]);
@@ -154,7 +154,7 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     expect(await after.links("member", "peers", ["p1"])).toEqual([{ source: "p1", target: "p2" }]);
   });
 
-  it("keeps the pairs of a relation when another one comes between the same two entities, and when it goes", async () => {
+  it("keeps the pairs of a relation when another between the entities comes or goes", async () => {
     const start = await database();
     const tag = entity("tag", {}).timestamps(false);
     const one = entity("post", { tags: manyToMany(() => tag) }).timestamps(false);
@@ -173,7 +173,7 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     expect(await after.links("post", "tags", ["p1"])).toEqual([{ source: "p1", target: "t1" }]);
   });
 
-  it("keeps the pairs of a relation when its other side is declared, and when that one goes", async () => {
+  it("keeps the pairs of a relation when its inverse is declared or removed", async () => {
     const start = await database();
     const label = entity("label", {}).timestamps(false);
     const post = entity("post", { labels: manyToMany(() => label) }).timestamps(false);
@@ -197,36 +197,33 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
   it.each([
     ["zeta", "yields"],
     ["follows", "readers"],
-  ])(
-    "keeps the direction of %s when %s is declared as its other side, and when only that stays",
-    async (own, other) => {
-      const start = await database();
-      const alone = entity("person", { [own]: manyToMany(() => alone) }).timestamps(false);
-      const before = await start([alone]);
-      await push(before);
-      await before.createMany("person", [{ id: "p1" }, { id: "p2" }]);
-      await before.link("person", own, "p1", ["p2"]);
-      const both = entity("person", {
-        [own]: manyToMany(() => both).inverse(other),
-        [other]: manyToMany(() => both),
-      }).timestamps(false);
-      const between = await start([both]);
-      await between.schema?.push();
-      expect(await between.schema?.pending()).toEqual([]);
-      expect(await between.links("person", own, ["p1", "p2"])).toEqual([{ source: "p1", target: "p2" }]);
-      expect(await between.links("person", other, ["p1", "p2"])).toEqual([{ source: "p2", target: "p1" }]);
-      const first = [own, other].sort()[0];
-      const rest = entity("person", {
-        [other]: manyToMany(() => rest).renamedFrom(first === other ? "unheard" : `person_${first}`),
-      }).timestamps(false);
-      const after = await start([rest]);
-      await after.schema?.push();
-      expect(await after.schema?.pending()).toEqual([]);
-      expect(await after.links("person", other, ["p1", "p2"])).toEqual([{ source: "p2", target: "p1" }]);
-    },
-  );
+  ])("keeps the direction of %s when %s becomes its inverse, and when only that stays", async (own, other) => {
+    const start = await database();
+    const alone = entity("person", { [own]: manyToMany(() => alone) }).timestamps(false);
+    const before = await start([alone]);
+    await push(before);
+    await before.createMany("person", [{ id: "p1" }, { id: "p2" }]);
+    await before.link("person", own, "p1", ["p2"]);
+    const both = entity("person", {
+      [own]: manyToMany(() => both).inverse(other),
+      [other]: manyToMany(() => both),
+    }).timestamps(false);
+    const between = await start([both]);
+    await between.schema?.push();
+    expect(await between.schema?.pending()).toEqual([]);
+    expect(await between.links("person", own, ["p1", "p2"])).toEqual([{ source: "p1", target: "p2" }]);
+    expect(await between.links("person", other, ["p1", "p2"])).toEqual([{ source: "p2", target: "p1" }]);
+    const first = [own, other].sort()[0];
+    const rest = entity("person", {
+      [other]: manyToMany(() => rest).renamedFrom(first === other ? "unheard" : `person_${first}`),
+    }).timestamps(false);
+    const after = await start([rest]);
+    await after.schema?.push();
+    expect(await after.schema?.pending()).toEqual([]);
+    expect(await after.links("person", other, ["p1", "p2"])).toEqual([{ source: "p2", target: "p1" }]);
+  });
 
-  it("keeps the pairs of a relation whose target has a new name, before and behind its own in the alphabet", async () => {
+  it("keeps the pairs of a relation when its target's new name sorts elsewhere", async () => {
     const start = await database();
     const tag = entity("tag", {}).timestamps(false);
     const post = entity("post", { tags: manyToMany(() => tag) }).timestamps(false);
@@ -244,7 +241,7 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     expect(await after.links("post", "tags", ["p1"])).toEqual([]);
   });
 
-  it("keeps pairs in the table that Prisma calls after the two models, once it is clear whose they are", async () => {
+  it("keeps pairs in a table named after the two models, once their relation is clear", async () => {
     const { start, rows } = await place();
     const tag = entity("tag", {}).timestamps(false);
     const entities = (...relations: readonly string[]) => {
@@ -277,7 +274,7 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     expect(await alone.schema?.pending()).toEqual(['table "_postTotag" is to be renamed to "_post_tags"']);
   });
 
-  it("may have been called by its column", async () => {
+  it("may have had the name of its column", async () => {
     const start = await database();
     const user = entity("user", { name: string }).timestamps(false);
     const before = await start([user, entity("task", { by: belongsTo(() => user).foreignKey("owner_key") })]);
@@ -290,7 +287,7 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     expect(await after.findOne("task", { id: "t1" })).toMatchObject({ byId: "u1" });
   });
 
-  it("is refused when the database has both names, and nothing is changed", async () => {
+  it("is refused if the database has both names, and nothing is changed", async () => {
     const start = await database();
     const both = [entity("note", { old: string, fresh: string }), entity("post", { title: string })];
     await push(await start([...both, entity("article", { title: string })]));

@@ -11,7 +11,7 @@ import { freshSqliteFile } from "../../support/databases.ts";
 const tag = entity("tag", { name: string, size: int.default(0) }).timestamps(false);
 const wider = entity("tag", { name: string, size: int.default(0), colour: string.optional() }).timestamps(false);
 
-describe("an embedded database whose tables fitted at the last start", () => {
+describe("an embedded database whose tables were up to date at the last start", () => {
   let file: string;
   let remove: () => Promise<void>;
   const open: Driver[] = [];
@@ -91,14 +91,14 @@ describe("an embedded database whose tables fitted at the last start", () => {
     expect(await push(await start())).toEqual({ changed: true });
   });
 
-  it("is compared again when another file took its place", async () => {
+  it("is compared again when another file replaced it", async () => {
     await byHand("PRAGMA wal_checkpoint(TRUNCATE)");
     await rm(file);
     await byHand('CREATE TABLE "tag" ("id" TEXT NOT NULL PRIMARY KEY)');
     expect(await pending(await start())).toHaveLength(1);
   });
 
-  it("is compared again when nothing is remembered, or something else", async () => {
+  it("is compared again if the stamp is missing or different", async () => {
     const remembered = await readFile(`${file}-schema`, "utf8");
     await writeFile(`${file}-schema`, "something else");
     expect(await push(await start())).toEqual({ changed: false });
@@ -108,14 +108,14 @@ describe("an embedded database whose tables fitted at the last start", () => {
     expect(await readFile(`${file}-schema`, "utf8")).toBe(remembered);
   });
 
-  it("starts where nothing can be remembered", async () => {
+  it("starts if the stamp cannot be written", async () => {
     await rm(`${file}-schema`);
     await mkdir(`${file}-schema`);
     expect(await push(await start())).toEqual({ changed: false });
     expect(await (await start()).count("tag")).toBe(0);
   });
 
-  it("is refused all the same when Prisma refuses the entities", async () => {
+  it("is still refused when Prisma refuses the entities", async () => {
     const reserved = entity("async", { name: string }).timestamps(false);
     await expect(start([reserved])).rejects.toThrow(/P1012/);
   });

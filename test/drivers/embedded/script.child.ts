@@ -1,4 +1,4 @@
-// A script as people write them: it makes its tables, stores a record, closes the app, and has nothing else to do.
+// A typical script: it creates its tables, stores a record, closes the app, and ends.
 import { embedded, entity, keelson, noopLogger, postgres, string } from "keelson";
 
 const database = process.argv[2] as string;

@@ -7,7 +7,7 @@ import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 
 const built = await builtKeelson();
 
-/** Less than the minute for which a forgotten timer of the schema engine would hold the process. */
+/** Less than the minute for which a forgotten timer of the schema engine would keep the process alive. */
 const PATIENCE_MS = 45_000;
 const SCRIPT = fileURLToPath(new URL("script.child.ts", import.meta.url));
 

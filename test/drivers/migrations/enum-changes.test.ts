@@ -28,7 +28,7 @@ describe("a native enum of PostgreSQL", () => {
       await database.rows("select enumlabel::text as word from pg_enum join pg_type t on t.oid = enumtypid order by 1")
     ).map(({ word }) => word);
 
-  it("gets the words that are added, wherever they are declared", async () => {
+  it("gets added values, in the order of their declaration", async () => {
     await push([task(enums("a", "c").native())]);
     await database.rows("insert into task (id, state) values ('1', 'c')");
     await push([task(enums("a", "b", "c", "d").native())]);
@@ -36,21 +36,21 @@ describe("a native enum of PostgreSQL", () => {
     expect(await database.rows("select state::text from task")).toEqual([{ state: "c" }]);
   });
 
-  it("takes a default that is a new word", async () => {
+  it("accepts a default that is a new value", async () => {
     await push([task(enums("a").native().default("a"))]);
     await push([task(enums("a", "b").native().default("b"))]);
     await database.rows("insert into task (id) values ('1')");
     expect(await database.rows("select state::text from task")).toEqual([{ state: "b" }]);
   });
 
-  it("loses a word only when that is allowed", async () => {
+  it("loses a value only with acceptDataLoss", async () => {
     await push([task(enums("a", "b").native())]);
     await expect(push([task(enums("a").native())])).rejects.toThrow(/acceptDataLoss/);
     await push([task(enums("a").native())], true);
     expect(await words()).toEqual(["a"]);
   });
 
-  it("takes the place of text and gives it back, with all values", async () => {
+  it("replaces text and is replaced by it, with all values", async () => {
     await push([task(enums("a", "b").default("a"))]);
     await database.rows("insert into task (id, state) values ('1', 'b')");
     await push([task(enums("b", "a").native().default("a"))]);
@@ -59,14 +59,14 @@ describe("a native enum of PostgreSQL", () => {
     ]);
   });
 
-  it("goes with its entity, and those of others stay", async () => {
+  it("is dropped with its entity, and those of others stay", async () => {
     await database.rows("create type mood as enum ('good')");
     await push([task(enums("a").native()), entity("other", { name: string })]);
     await push([entity("other", { name: string })], true);
     expect(await words()).toEqual(["good"]);
   });
 
-  it("is made and changed by migrations", async () => {
+  it("is created and changed by migrations", async () => {
     const directory = await mkdtemp(join(tmpdir(), "enums-"));
     const migrate = async (entities: readonly EntityLike[]): Promise<string> => {
       const target = { provider: "postgresql", url: database.url } as const;
@@ -86,7 +86,7 @@ describe("a native enum of PostgreSQL", () => {
   });
 });
 
-describe("an enum that is not native any more", () => {
+describe("an enum that is no longer native", () => {
   it("is text with the same values on PostgreSQL", async () => {
     const database = await openPostgres();
     for (const field of [enums("a", "b").native(), enums("a", "b")]) {

@@ -58,7 +58,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     return readFile(join(folder, "migration.sql"), "utf8");
   }
 
-  it("are written in Prisma's layout, deployed once, and then there is nothing to do", async () => {
+  it("are written in Prisma's layout, and deployed once", async () => {
     const place = await newPlace();
     const migrations = await at(place, first);
     const created = await migrations.create("First tables!");
@@ -85,7 +85,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect((await migrations.diff()).isEmpty).toBe(true);
   });
 
-  it("lead from the folder to the definitions, whatever the database is like", async () => {
+  it("lead from the folder to the definitions, for any state of the database", async () => {
     const place = await newPlace();
     await (await at(place, first)).create("first");
     const grown = entity("post", {
@@ -109,7 +109,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect(await place.rows('SELECT "lang", "views" FROM "post"')).toEqual([{ lang: "it's; -- en", views: 0 }]);
   });
 
-  it("keep values where a column gets a new name, a wider type, or a default", async () => {
+  it("keep values if a column gets a new name, a wider type, or a default", async () => {
     const place = await newPlace();
     const before = await at(place, first);
     await before.create("first");
@@ -147,7 +147,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect(await after.create("again")).toBeUndefined();
   });
 
-  it("that lose values are written when that is accepted, losses first, and refused with a list otherwise", async () => {
+  it("that lose values need acceptance, list losses first, and are otherwise refused", async () => {
     const place = await newPlace();
     await (await at(place, first)).create("first");
     const shrunk = entity("post", { extra: string.optional(), views: bool }).timestamps(false);
@@ -158,7 +158,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
       'table "post": column "title" is dropped with its values; if "extra" is its new name, add .renamedFrom("title") to that field',
       'table "post": column "authorId" is dropped with its values',
     ];
-    // Ids have the type of a text in SQLite alone.
+    // Ids have the same type as text in SQLite only.
     const withoutIds = (line: string): string => line.replace(/; if .*"authorId".*$/, "");
     const problems = await problemsOf(migrations.create("shrink"));
     expect(problems.map(withoutIds).sort()).toEqual(
@@ -198,7 +198,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect(await place.rows('SELECT * FROM "user"')).toEqual([{ id: "u1" }]);
   });
 
-  it("stop at the first that fails, keep nothing of it, and go on once it is put right", async () => {
+  it("stop at the first failure, roll it back, and continue once it is corrected", async () => {
     const place = await newPlace();
     const migrations = await at(place, first);
     await migrations.create("first");
@@ -240,7 +240,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect(Number((await place.rows(table))[0]?.n)).toBe(1);
   });
 
-  it("that were applied may not change, and those without a folder are named", async () => {
+  it("that were applied may not change, and missing folders are named", async () => {
     const place = await newPlace();
     const migrations = await at(place, first);
     const created = await migrations.create("first");
@@ -255,7 +255,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect(await migrations.status()).toMatchObject({ pending: [], missing: [basename(created?.directory as string)] });
   });
 
-  it("are recorded without being run where the tables fit already, and only there", async () => {
+  it("are recorded without running if the tables fit already, and only then", async () => {
     const place = await newPlace();
     const migrations = await at(place, first);
     await migrations.push();
@@ -271,7 +271,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect(await migrations.deploy()).toEqual({ applied: [] });
   });
 
-  it("that Prisma's own command left half applied wait until it is said how they ended", async () => {
+  it("half applied by Prisma's own command wait until they are resolved", async () => {
     const place = await newPlace();
     const migrations = await at(place, first);
     const created = await migrations.create("first");
@@ -296,7 +296,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect((await problemsOf(migrations.status()))[0]).toMatch(/are for mysql, not for (sqlite|postgresql)/);
   });
 
-  it("need a script in every folder, and a name of letters", async () => {
+  it("need a script in every folder, and a valid name", async () => {
     const place = await newPlace();
     const migrations = await at(place, first);
     expect((await problemsOf(migrations.create("  !! ")))[0]).toContain("letters and digits");
@@ -304,7 +304,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect((await problemsOf(migrations.deploy()))[0]).toMatch(/has no migration\.sql/);
   });
 
-  it("that do not run after each other are named before another one is written", async () => {
+  it("that do not follow each other are named before another one is written", async () => {
     const place = await newPlace();
     await mkdir(join(place.directory, "20200101000000_broken"), { recursive: true });
     await writeFile(join(place.directory, "20200101000000_broken", "migration.sql"), "\nDROP TABLE absent;\n");
@@ -314,7 +314,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
 });
 
 describe("a migration of PostgreSQL", () => {
-  it("may have one statement that does not run in a transaction, and says so when it has more", async () => {
+  it("may have one statement outside a transaction, and refuses more", async () => {
     const place = await openPostgresPlace();
     const migrations = await place.open(first);
     await migrations.create("first");
@@ -332,7 +332,7 @@ describe("a migration of PostgreSQL", () => {
     await place.drop();
   });
 
-  it("that fails outside of a transaction waits to be resolved", async () => {
+  it("that fails outside a transaction waits to be resolved", async () => {
     const place = await openPostgresPlace();
     const migrations = await place.open(first);
     await migrations.create("first");
@@ -349,7 +349,7 @@ describe("a migration of PostgreSQL", () => {
     await place.drop();
   });
 
-  it("needs a server that answers, a database and a user that exist", async () => {
+  it("needs a reachable server, and an existing database and user", async () => {
     const place = await openPostgresPlace();
     const missing = new URL(place.target.url);
     missing.pathname = "/keelson_nothing_of_this_name";
@@ -362,7 +362,7 @@ describe("a migration of PostgreSQL", () => {
 });
 
 describe("a migration of MySQL", () => {
-  it("is the business of Prisma's own command, which each method names", async () => {
+  it("is left to Prisma's own command, which each method names", async () => {
     const target = { provider: "mysql", url: "mysql://root@127.0.0.1:3306/nothing" } as const;
     const migrations = await openMigrations({ entities: first, target });
     const calls = {
@@ -380,7 +380,7 @@ describe("a migration of MySQL", () => {
 });
 
 describe("migrations", () => {
-  it("need definitions that are right, and the address of a file on SQLite", async () => {
+  it("need valid definitions, and the URL of a file on SQLite", async () => {
     const target = { provider: "sqlite", url: "file:unused.db" } as const;
     await expect(openMigrations({ entities: [post], target })).rejects.toThrow(/"user" is not part of this app/);
     const wrong = { provider: "sqlite", url: "app.db" } as const;

@@ -10,7 +10,7 @@ import { toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
 import { entity, int, string } from "../../../src/entity/index.ts";
 import { MIGRATION_PLACES, type MigrationPlace } from "../../support/migration-databases.ts";
 
-// The engine is what Prisma's own command runs: whatever it takes for applied, the command does.
+// The engine is the one that Prisma's own command uses: what it considers applied, the command does too.
 
 const PACKAGES = {
   "@prisma/schema-engine-wasm/schema_engine_bg": bindings,
@@ -21,13 +21,13 @@ const first = [entity("user", { name: string }).timestamps(false)];
 const second = [entity("user", { name: string, visits: int.default(0) }).timestamps(false)];
 const tag = entity("tag", {}).timestamps(false);
 
-/** Asks Prisma's engine about a database. */
+/** Queries Prisma's engine about a database. */
 async function asPrisma<T>({ target }: MigrationPlace, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   const { provider, url } = target;
   const schema = toPrismaSchema(second, { provider });
   const factory = provider === "sqlite" ? new PrismaLibSql({ url }) : new PrismaPg({ connectionString: url });
   const adapter = await factory.connect();
-  // The engine leaves its connection open, and with it the lock of whoever applies migrations.
+  // The engine leaves its connection open, and with it the lock for applying migrations.
   const connect = async () => Object.create(adapter, { dispose: { value: async () => {} } }) as typeof adapter;
   try {
     const { adapterName } = factory;
@@ -79,7 +79,7 @@ const COLUMNS = {
     column_default FROM information_schema.columns WHERE table_name = '_prisma_migrations' ORDER BY ordinal_position`,
 } as const;
 
-/** What is recorded, without what differs from one time to the next. */
+/** The recorded migrations, without values that differ between runs. */
 const RECORDS = {
   SQLite: `SELECT length(id) AS id, checksum, migration_name, logs, rolled_back_at, applied_steps_count,
 started_at IS NOT NULL AS started, finished_at >= started_at AS finished FROM _prisma_migrations ORDER BY migration_name`,
@@ -90,7 +90,7 @@ started_at IS NOT NULL AS started, finished_at >= started_at AS finished FROM _p
 describe.each(MIGRATION_PLACES)("the record of migrations of %s", (name, open) => {
   const database = name as keyof typeof COLUMNS;
 
-  it("is the one that Prisma's engine writes", async () => {
+  it("equals the one that Prisma's engine writes", async () => {
     const [ours, theirs] = [await open(), await open()];
     const migrations = await ours.open(first);
     await migrations.create("first");
@@ -105,7 +105,7 @@ describe.each(MIGRATION_PLACES)("the record of migrations of %s", (name, open) =
     await Promise.all([ours.drop(), theirs.drop()]);
   });
 
-  it("is understood by Prisma's engine, which goes on where we stopped, and by us where it did", async () => {
+  it("is shared with Prisma's engine: each continues where the other stopped", async () => {
     const place = await open();
     const migrations = await place.open(first);
     await migrations.create("first");
@@ -139,7 +139,7 @@ describe.each(MIGRATION_PLACES)("the record of migrations of %s", (name, open) =
     await place.drop();
   });
 
-  it("tells of a migration that Prisma's engine left half applied, and the engine of how it ended", async () => {
+  it("shows a migration that Prisma's engine left half applied, and its resolution", async () => {
     const place = await open();
     const migrations = await place.open(first);
     await migrations.create("first");

@@ -18,7 +18,7 @@ import { propertyOptions } from "../../support/properties.ts";
 const PAIRS = 30;
 const NOTHING: Contents = { rows: new Map(), pairs: new Set() };
 
-/** Writes and applies the migration to the definitions, after which nothing may be left to do. */
+/** Writes and applies the migration to the definitions, after which no difference may remain. */
 async function migrate(place: MigrationPlace, definitions: Definitions): Promise<void> {
   const migrations = await place.open(entitiesOf(definitions));
   const created = await migrations.create("step", { acceptDataLoss: true });
@@ -44,7 +44,7 @@ async function withDriver(
   }
 }
 
-/** Writes what there is more of in the second contents than in the first. */
+/** Inserts the rows that the second contents have in addition to the first. */
 async function write(driver: Driver, definitions: Definitions, from: Contents, to: Contents): Promise<void> {
   for (const { key, name } of definitions) {
     const { id, ...values } = to.rows.get(key) as Row;
@@ -68,7 +68,7 @@ async function check(driver: Driver, definitions: Definitions, { rows, pairs }: 
 }
 
 describe.each(MIGRATION_PLACES)("any two definitions on %s", (_, open) => {
-  it("are one migration apart, after which the database is as the second says, and every value that it knows is still there", {
+  it("need one migration, after which the tables match and kept values are still there", {
     timeout: 600_000,
   }, async () => {
     await fc.assert(

@@ -51,7 +51,7 @@ describe("prisma(client, { adapter })", () => {
     }
   });
 
-  it("can be connected again, and leaves no connection behind", async () => {
+  it("can be connected again, and leaves no connection open", async () => {
     const { driver } = made();
     for (let time = 0; time < 2; time++) {
       await driver.connect(driverContext([note]));
@@ -66,7 +66,7 @@ describe("prisma(client, { adapter })", () => {
     await client.$disconnect();
   });
 
-  it("is refused where tables have other names than models", async () => {
+  it("is refused if tables have other names than models", async () => {
     const { file, remove } = await freshSqliteFile();
     const Sqlite = await generatedClient([note], "sqlite");
     const adapter = new PrismaLibSql({ url: `file:${file}` });
@@ -84,7 +84,7 @@ describe("prisma(client, { adapter })", () => {
     await remove();
   });
 
-  it("is refused where columns have other types than fields, with the adapter and without", async () => {
+  it("is refused if columns have other types than fields, with the adapter and without", async () => {
     const { file, remove } = await freshSqliteFile();
     const Sqlite = await clientOfSchema(
       `generator client {\n  provider = "prisma-client"\n  output = "."\n}\ndatasource db {\n  provider = "sqlite"\n}
@@ -118,7 +118,7 @@ describe("prisma(client, { adapter })", () => {
     await remove();
   });
 
-  it("takes an adapter for a database that drivers serve, and that is the one named", () => {
+  it("accepts an adapter of a supported database that matches the named one", () => {
     const adapter = new PrismaPg({ connectionString: url });
     const client = new Client({ adapter });
     const other = { provider: "sqlserver", adapterName: "mssql", connect: () => Promise.reject(new Error("unused")) };
@@ -126,7 +126,7 @@ describe("prisma(client, { adapter })", () => {
     expect(() => prisma(client, { adapter, provider: "sqlite" })).toThrow(ConfigurationError);
   });
 
-  it("is what locks records of a list in order on PostgreSQL; the client does not", () => {
+  it("locks records of a list in order on PostgreSQL; the client does not", () => {
     const adapter = new PrismaPg({ connectionString: url });
     const client = new Client({ adapter });
     expect(prisma(client, { adapter }).capabilities.locksInOrder).toBe(true);

@@ -17,14 +17,14 @@ import { askMysql, whyNoMysql } from "../../support/mysql-server.ts";
 import { mysqlTables } from "../../support/mysql-tables.ts";
 import { propertyOptions } from "../../support/properties.ts";
 
-/** Two drivers on one database: the one asks a client, the other the adapter of another client. */
+/** Two drivers on one database: one queries a client, the other the adapter of another client. */
 interface Paths {
   readonly client: Driver;
   readonly adapter: Driver;
   close(): Promise<unknown>;
 }
 
-/** Milliseconds. Each example is a few dozen statements. */
+/** Milliseconds. Each example runs a few dozen statements. */
 const PATIENCE = 300_000;
 const mysqlReason = await whyNoMysql();
 
@@ -78,7 +78,7 @@ async function connected(client: Driver, adapter: Driver, drop: () => Promise<un
   };
 }
 
-/** What fits any text column, patterns and quotes included. */
+/** Text for any text column, patterns and quotes included. */
 const texts = fc.string({ unit: "grapheme", maxLength: 60 }).filter((value) => !value.includes("\u0000"));
 const floats = fc.double({ noNaN: true, noDefaultInfinity: true });
 const moments = fc.date({
@@ -125,7 +125,7 @@ describe.each([
   });
   afterAll(async () => paths?.close());
 
-  it.skipIf(isAbsent)("give the same answers", { timeout: PATIENCE }, async () => {
+  it.skipIf(isAbsent)("return the same results", { timeout: PATIENCE }, async () => {
     const blog = randomBlogFor({ keepsDeletedValues: provider === "mysql" });
     await fc.assert(
       fc.asyncProperty(blog, fc.array(randomRead, { minLength: 4, maxLength: 8 }), async (made, reads) => {
@@ -146,7 +146,7 @@ describe.each([
         const expected = [answer, await everything(paths.client)];
         await plantRandom(paths.client, made);
         const found = [await outcomeOf(one, paths.adapter), await everything(paths.client)];
-        // Prisma's own statement for some conditions on related records is one that MySQL refuses.
+        // MySQL refuses Prisma's own statement for some conditions on related records.
         if (provider === "mysql" && (answer as { threw?: string }).threw === "DatabaseError") return;
         expect(found).toEqual(expected);
       }),

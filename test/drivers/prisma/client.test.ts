@@ -29,7 +29,7 @@ describe("prisma(client)", () => {
     await remove();
   });
 
-  it("asks the database which one it is, and believes who says so", async () => {
+  it("detects the database, unless an option names it", async () => {
     const driver = prisma(client);
     await driver.connect(driverContext([note]));
     expect(driver.capabilities).toEqual({ concurrentTransactions: false, locksInOrder: false, durable: true });
@@ -37,11 +37,11 @@ describe("prisma(client)", () => {
     expect(prisma(client, { provider: "postgresql" }).capabilities.concurrentTransactions).toBe(true);
   });
 
-  it("leaves the tables to their owner", () => {
+  it("does not change tables", () => {
     expect(prisma(client).schema).toBeUndefined();
   });
 
-  it("takes an extended client", async () => {
+  it("accepts an extended client", async () => {
     const calls: string[] = [];
     const watching = client.$extends({
       query: {
@@ -78,7 +78,7 @@ describe("prisma(client)", () => {
     expect(await partial.update("note", { id: "n1" }, { title: "two" })).toEqual({ id: "n1", title: "two" });
   });
 
-  it("is refused with every model and field that is missing, and can be connected with others", async () => {
+  it("is refused with every missing model and field, and can be connected again", async () => {
     const driver = prisma(client);
     const grown = entity("note", { title: string, text: string, lang: string });
     const failure = await driver.connect(driverContext([grown, entity("tag", { name: string })])).then(
@@ -99,7 +99,7 @@ describe("prisma(client)", () => {
 });
 
 describe("postgres(url)", () => {
-  it("takes a connection string", () => {
+  it("accepts a connection string", () => {
     expect(() => postgres("")).toThrow(ConfigurationError);
     expect(() => postgres(undefined)).toThrow(/takes a connection string.*DATABASE_URL, set that/);
   });

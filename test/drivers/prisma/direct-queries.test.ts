@@ -19,7 +19,7 @@ describe("statements that fail on postgres(url)", () => {
     await database.drop();
   });
 
-  it("say what they are refused for, and leave nothing behind on the pool", async () => {
+  it("give the reason for the refusal, and leave no trace on the pool", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
     process.on("warning", note);
@@ -28,7 +28,7 @@ describe("statements that fail on postgres(url)", () => {
         code: "CONFLICT",
         fields: ["name"],
       });
-    await new Promise((resolve) => setImmediate(resolve)); // warnings are told a moment later
+    await new Promise((resolve) => setImmediate(resolve)); // warnings are emitted asynchronously
     process.off("warning", note);
     expect(warnings).toEqual([]);
     expect(await driver.findOne("label", { name: "taken" })).toEqual({ id: "a", name: "taken" });

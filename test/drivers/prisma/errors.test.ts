@@ -29,7 +29,7 @@ async function failureOf(work: Promise<unknown>): Promise<Error> {
   );
 }
 
-/** Everything that a log or a debugger could print of an error, its causes included. */
+/** Everything that a log or a debugger could print of an error, including its causes. */
 function printed(error: unknown): string {
   return `${inspect(error, { depth: 12, showHidden: true })} ${JSON.stringify(error)}`;
 }
@@ -67,7 +67,7 @@ describe.each([
     await drop();
   });
 
-  it("hold no value, no statement and no text of Prisma's, wherever one looks", async () => {
+  it("contain no value, no statement and no text of Prisma's, at any depth", async () => {
     const user = rowOf(entityNamed("user"), { id: CANARY, name: CANARY, email: "ann@example.com" });
     const post = rowOf(entityNamed("post"), { id: CANARY, title: CANARY, authorId: CANARY });
     const failures = await Promise.all(
@@ -100,7 +100,7 @@ describe.each([
     ]);
   });
 
-  it("say in their cause what the log needs: model, operation and codes", async () => {
+  it("have a cause with the data that the log needs: model, operation and codes", async () => {
     const failure = await failureOf(driver.create("tag", { id: "t9", name: "red" }));
     expect(isKeelsonError(failure.cause) && failure.cause.message).toMatch(
       /^tag\.insert DriverAdapterError P2002 \w+$/,
@@ -111,7 +111,7 @@ describe.each([
     expect(await failureOf(driver.findMany("nope"))).toBeInstanceOf(EntityNotFoundError);
   });
 
-  it("refuse to hold what a column would change on its way in", async () => {
+  it("refuse values that a column would change when storing them", async () => {
     const sample = rowOf(entityNamed("sample"), {
       ...{ id: "s1", string: "s", text: "t", email: "a@example.com", int: 1, float: 1, bool: true },
       ...{ datetime: new Date(0), json: {}, enum: "low" },
@@ -124,13 +124,13 @@ describe.each([
     expect(await driver.count("sample")).toBe(0);
   });
 
-  it("of work in a transaction are passed on as they are", async () => {
+  it("of work in a transaction are rethrown unchanged", async () => {
     const mine = Object.assign(new Error("mine"), { code: "ECONNREFUSED" });
     expect(await failureOf(driver.transaction(() => Promise.reject(mine)))).toBe(mine);
   });
 });
 
-/** A server that refuses every connection with the fatal error of PgBouncer for settings that it does not know. */
+/** A server that refuses every connection with PgBouncer's fatal error for unknown settings. */
 async function refusingPooler() {
   const fields = ["SFATAL", "VFATAL", "C08P01", "Munsupported startup parameter: statement_timeout"];
   const body = Buffer.from(`${fields.map((field) => `${field}\0`).join("")}\0`);
@@ -146,8 +146,8 @@ async function refusingPooler() {
   return { url: `postgres://ann@127.0.0.1:${port}/db`, close: () => server.close() };
 }
 
-describe("what the log says of a database", () => {
-  it("is what to set where a pooler refuses the connection's settings", async () => {
+describe("the log message about a database", () => {
+  it("says what to set if a pooler refuses the connection's settings", async () => {
     const pooler = await refusingPooler();
     const failure = await failureOf(postgres(pooler.url).connect(driverContext([])));
     pooler.close();
@@ -161,7 +161,7 @@ describe("what the log says of a database", () => {
     });
   });
 
-  it("is the server's sentence about a connection, with what to set, and no sentence about values", async () => {
+  it("quotes the server about connections, with a solution, but never about values", async () => {
     const { url, drop } = await freshPostgres();
     const driver = await connectDriver(postgres(url), fixtureEntities);
     const admin = new pg.Client({ connectionString: url });
@@ -188,7 +188,7 @@ describe("what the log says of a database", () => {
   });
 });
 
-describe("a database that is not there", () => {
+describe("a missing database", () => {
   it("is unavailable, and the driver can be connected when it is back", async () => {
     const { url, drop } = await freshPostgres();
     const gate = await gateTo(url);
@@ -222,7 +222,7 @@ describe("a database that is not there", () => {
     await drop();
   });
 
-  it("is unavailable to those whose connection it ends", async () => {
+  it("is unavailable for requests whose connection it ends", async () => {
     const { url, drop } = await freshPostgres();
     const driver = await connectDriver(postgres(url), fixtureEntities);
     const admin = new pg.Client({ connectionString: url });
@@ -244,7 +244,7 @@ describe("a database that is not there", () => {
     await drop();
   });
 
-  it("is unavailable when it takes longer than a statement may", async () => {
+  it("is unavailable when a statement exceeds its time limit", async () => {
     const { url, drop } = await freshPostgres();
     const driver = await connectDriver(postgres(url, { statementTimeout: 200 }), fixtureEntities);
     const other = new pg.Client({ connectionString: url });
@@ -258,7 +258,7 @@ describe("a database that is not there", () => {
     await drop();
   });
 
-  it("is unavailable when all connections are taken for too long", async () => {
+  it("is unavailable when no connection is free within the time limit", async () => {
     const { url, drop } = await freshPostgres();
     const driver = await connectDriver(postgres(url, { poolSize: 1, connectionTimeout: 200 }), fixtureEntities);
     const failure = await driver.transaction(async (tx) => {
@@ -271,7 +271,7 @@ describe("a database that is not there", () => {
     await drop();
   });
 
-  it("is a matter of configuration when the server knows no such database", async () => {
+  it("is a configuration error if the server has no such database", async () => {
     const { url, drop } = await freshPostgres();
     await drop();
     const failure = await failureOf(postgres(url).connect(driverContext(fixtureEntities)));
@@ -281,8 +281,8 @@ describe("a database that is not there", () => {
   });
 });
 
-describe("transactions that get in each other's way", () => {
-  it("are run again until both have done their work", async () => {
+describe("transactions that block each other", () => {
+  it("are repeated until both have completed", async () => {
     const { url, drop } = await freshPostgres();
     const driver = await connectDriver(postgres(url), fixtureEntities);
     await driver.createMany("tag", [
@@ -312,7 +312,7 @@ describe("transactions that get in each other's way", () => {
     await drop();
   });
 
-  it("end in a conflict when they always do", async () => {
+  it("end in a conflict if they always block each other", async () => {
     const { url, drop } = await freshPostgres();
     const driver = await connectDriver(postgres(url), fixtureEntities);
     const admin = new pg.Client({ connectionString: url });

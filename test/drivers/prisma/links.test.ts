@@ -54,7 +54,7 @@ describe.each<[string, () => Promise<readonly [Driver, () => Promise<void>]>]>([
     },
   ],
 ])("pairs on %s", (_name, make) => {
-  it("of an entity with itself have a direction, whatever the two sides are called", async () => {
+  it("of an entity with itself have a direction, with any names of the two sides", async () => {
     const { driver, pairs } = await open(make, [person.build()]);
     await driver.link("person", "follows", "a", ["b"]);
     await driver.link("person", "followers", "c", ["a"]);
@@ -68,7 +68,7 @@ describe.each<[string, () => Promise<readonly [Driver, () => Promise<void>]>]>([
     expect(await pairs("person", "blocked")).toEqual(["cb"]);
   });
 
-  it("of two relations between the same entities are kept apart", async () => {
+  it("of two relations between the same entities are separate", async () => {
     const { driver, pairs } = await open(make, [zebra.build(), apple.build()]);
     await driver.link("zebra", "eats", "a", ["b"]);
     await driver.link("apple", "eatenBy", "a", ["c"]);

@@ -22,7 +22,7 @@ import { gateTo } from "../../support/tcp-gate.ts";
 
 const reason = await whyNoMysql();
 
-/** A database with tables, and a driver over a generated client that nobody has connected. */
+/** A database with tables, and a driver over a generated client that is not yet connected. */
 async function open(collation?: string) {
   const { url, drop } = await freshMysql();
   await askMysql(url, mysqlTables(toPrismaSchema(fixtureEntities, { provider: "mysql" }), collation));
@@ -72,7 +72,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
     }
 
     it.each(["utf8mb4_general_ci", "utf8mb4_unicode_ci", "utf8mb4_bin"])(
-      "is refused on tables that compare text as %s does",
+      "is refused on tables that compare text like %s",
       async (collation) => {
         const { url, drop, driverAt } = await open(collation);
         ends.push(drop);
@@ -135,7 +135,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       expect(await driver.count("use", { id: { in: ["A~1", "b~1"] } })).toBe(1);
     });
 
-    it("tells texts apart that differ in case or in spaces at the end", async () => {
+    it("distinguishes texts that differ in case or in trailing spaces", async () => {
       const { driver } = await connected();
       await driver.createMany("tag", [
         { id: "t1", name: "red" },
@@ -153,7 +153,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       const driver = driverAt(url, isDirect);
       const failure = await failureOf(driver.connect(driverContext(fixtureEntities)));
       ends.push(() => driver.disconnect());
-      // The client does not say how long a column is, nor what others there are.
+      // The client does not report a column's length, or other columns.
       expect((failure as ConfigurationError | undefined)?.problems).toEqual(
         isDirect
           ? [
@@ -164,7 +164,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       );
     });
 
-    it("says that deleted records keep their unique values, which it cannot free", async () => {
+    it("declares that deleted records keep their unique values", async () => {
       const { url, drop, driverAt } = await open();
       ends.push(drop);
       const driver = driverAt(url, isDirect);
@@ -188,7 +188,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       });
     });
 
-    it("says what was wrong with a write, and names the fields", async () => {
+    it("reports what was wrong with a write, and names the fields", async () => {
       const { driver } = await connected();
       await plantBlog(driver);
       const repeated = await failureOf(driver.update("user", { id: "u2" }, { email: "ann@example.com" }));
@@ -200,7 +200,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       expect(await failureOf(driver.delete("user", { id: "u1" }))).toBeInstanceOf(ReferencedError);
     });
 
-    it("runs transactions again that stood in each other's way, until both have done their work", async () => {
+    it("repeats transactions that block each other, until both have completed", async () => {
       const { driver } = await connected();
       await driver.createMany("tag", [
         { id: "t1", name: "one" },
@@ -227,7 +227,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       expect(new Set(names).size).toBe(1);
     });
 
-    it("is unavailable while the server is, and goes on when it is back", async () => {
+    it("is unavailable while the server is, and continues when it is back", async () => {
       const { url, drop, driverAt } = await open();
       ends.push(drop);
       const gate = await gateTo(url);

@@ -61,10 +61,10 @@ const genre = entity("genre", { name: string.unique() }).timestamps(false);
 /** An entity of a plugin, with a relation to one of the app's. */
 const visit = entity("visit", { path: string, author: belongsTo(() => author).optional() });
 
-/** What the definitions ask for and this test is not about. */
+/** Requirements of the definitions that this test does not cover. */
 const FEATURES = ["encrypted", "password", "versioned", "soft-delete", "remote-relations"];
 
-/** The entities of an app and of its plugins, put together as when it starts. */
+/** The entities of an app and of its plugins, combined as at the start. */
 async function modelOfApp(): Promise<EntityModel> {
   const kernel = createApp({
     entities: [author, profile, book, genre],
@@ -85,14 +85,14 @@ async function modelOfApp(): Promise<EntityModel> {
 }
 
 describe.each<Provider>(["sqlite", "postgresql", "mysql"])("the schema of an app for %s", (provider) => {
-  it("stays what it is, byte by byte", async () => {
+  it("stays the same, byte by byte", async () => {
     const schema = toPrismaSchema(await modelOfApp(), { provider });
     expect(toPrismaSchema(await modelOfApp(), { provider })).toBe(schema);
     expect(getDMMF({ datamodel: [["schema.prisma", schema]] })).not.toHaveProperty("error");
     await expect(schema).toMatchFileSnapshot(`./schemas/app.${provider}.prisma`);
   });
 
-  it("has the entities of its plugins, internal ones included, and what they refer to", async () => {
+  it("has the entities of its plugins, internal ones included, and their targets", async () => {
     const parsed = getDMMF({
       datamodel: [["schema.prisma", toPrismaSchema(await modelOfApp(), { provider })]],
     });

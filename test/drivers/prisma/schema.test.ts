@@ -27,13 +27,13 @@ import { fixtureEntities } from "../../support/entities.ts";
 
 const PROVIDERS: readonly Provider[] = ["sqlite", "postgresql", "mysql"];
 
-/** What Prisma says of a schema; empty when it accepts it. */
+/** Prisma's error for a schema; empty when it accepts it. */
 function complaints(schema: string): string {
   const parsed = getDMMF({ datamodel: [["schema.prisma", schema]] });
   return "error" in parsed ? parsed.error.message : "";
 }
 
-/** The lines of one model, with one space between words. */
+/** The lines of one model, with whitespace collapsed. */
 function modelOf(schema: string, name: string): string {
   const model = schema.split(new RegExp(`^model ${name} \\{$`, "m"))[1]?.split("\n}")[0] ?? "";
   return model.replace(/(?<=\S) +/g, " ");
@@ -41,7 +41,7 @@ function modelOf(schema: string, name: string): string {
 
 type Formatter = { format(files: string, params: string): string };
 
-/** What Prisma's own formatter makes of a schema; the package comes with the parser. */
+/** The output of Prisma's own formatter for a schema; the package comes with the parser. */
 function formatted(schema: string): string {
   const parser = createRequire(import.meta.url).resolve("@prisma/get-dmmf");
   const { format } = createRequire(parser)("@prisma/prisma-schema-wasm") as Formatter;
@@ -148,19 +148,19 @@ describe("toPrismaSchema", () => {
     expect(modelOf(toPrismaSchema(blog, { provider: "sqlite" }), "post")).not.toContain("@db.");
   });
 
-  it.each(PROVIDERS)("gives what Prisma accepts for %s", (provider) => {
+  it.each(PROVIDERS)("produces schemas that Prisma accepts for %s", (provider) => {
     expect(complaints(toPrismaSchema(blog, { provider }))).toBe("");
     expect(complaints(toPrismaSchema(fixtureEntities, { provider }))).toBe("");
   });
 
-  it.each(PROVIDERS)("is written for %s as Prisma's formatter would", (provider) => {
+  it.each(PROVIDERS)("is formatted for %s as by Prisma's formatter", (provider) => {
     for (const entities of [blog, fixtureEntities]) {
       const schema = toPrismaSchema(entities, { provider });
       expect(formatted(schema)).toBe(schema);
     }
   });
 
-  it("indexes the beginnings of long texts on MySQL, and keeps none unique there", () => {
+  it("indexes prefixes of long texts on MySQL, where they cannot be unique", () => {
     const note = entity("note", { body: text, lang: string }).index(["lang", "body"]);
     expect(modelOf(toPrismaSchema([note], { provider: "mysql" }), "note")).toContain(
       "@@index([lang, body(length: 255)])",
@@ -173,7 +173,7 @@ describe("toPrismaSchema", () => {
     );
   });
 
-  it("keeps encrypted fields of any kind as long text", () => {
+  it("declares encrypted fields of any kind as long text", () => {
     const secret = entity("secret", { name: string.encrypted({ searchable: true }), size: int.encrypted() });
     const native = { sqlite: "", postgresql: " @db.Text", mysql: " @db.MediumText" };
     for (const provider of PROVIDERS) {
@@ -184,19 +184,19 @@ describe("toPrismaSchema", () => {
     }
   });
 
-  it("gives the same text for the same definitions, and for their model", () => {
+  it("produces the same text for the same definitions, and for their model", () => {
     const once = toPrismaSchema(blog, { provider: "sqlite" });
     expect(toPrismaSchema(blog, { provider: "sqlite" })).toBe(once);
     expect(toPrismaSchema(createModel(blog), { provider: "sqlite" })).toBe(once);
   });
 
-  it("prints a generator unless told not to", () => {
+  it("prints a generator by default", () => {
     const options = { provider: "sqlite" } as const;
     expect(toPrismaSchema(blog, { ...options, output: "../client" })).toContain('output   = "../client"');
     expect(toPrismaSchema(blog, { ...options, output: false })).not.toContain("generator");
   });
 
-  it.each(PROVIDERS)("writes literal defaults down for %s so that Prisma reads the same", (provider) => {
+  it.each(PROVIDERS)("writes literal defaults for %s that Prisma reads as the same value", (provider) => {
     const thing = entity("thing", {
       quoted: string.default('"q" \\ back\nline \u0001 ☃ 😀'),
       whole: int.default(-3),
@@ -229,7 +229,7 @@ describe("toPrismaSchema", () => {
     if (provider !== "mysql") expect(defaults.data).toBe('{"a":["\'",{"b":null}]}');
   });
 
-  it("calls a link table after its relation, however many there are between the two entities", () => {
+  it("names a link table after its relation, for any number of relations", () => {
     const alone = entity("article", { labels: manyToMany(() => label) });
     const label = entity("label", { name: string });
     const several = entity("article", {
@@ -244,7 +244,7 @@ describe("toPrismaSchema", () => {
     }
   });
 
-  it.each(PROVIDERS)("gives link tables names that %s takes, and that still differ", (provider) => {
+  it.each(PROVIDERS)("gives link tables unique names of a length that %s allows", (provider) => {
     const name = "a".repeat(40);
     const long = entity(name, {
       [`${"b".repeat(40)}1`]: manyToMany(() => tag),
@@ -257,7 +257,7 @@ describe("toPrismaSchema", () => {
     for (const relation of names) expect(relation).toHaveLength(62);
   });
 
-  it("keeps values unique among records that are not softly deleted, but for MySQL", () => {
+  it("keeps values unique among live records, except on MySQL", () => {
     const owner = entity("owner", { name: string, seat: hasOne(() => seat) });
     const seat = entity("seat", {
       code: string.unique(),
@@ -293,7 +293,7 @@ describe("toPrismaSchema", () => {
     expect(toPrismaSchema([owner, seat], { provider: "mysql", output: false })).not.toContain("generator");
   });
 
-  it("gives the index of live values a name that PostgreSQL takes", () => {
+  it("gives the index of live values a name that PostgreSQL accepts", () => {
     const name = "a".repeat(40);
     const long = entity(name, { [name]: string.unique(), deletedAt: datetime.optional() }).softDelete();
     const map = /map: "([^"]*)"/.exec(toPrismaSchema([long], { provider: "postgresql" }))?.[1] ?? "";
@@ -301,7 +301,7 @@ describe("toPrismaSchema", () => {
     expect(map).toMatch(/^a{40}_a+_live_key$/);
   });
 
-  it("lets two lists follow one key", () => {
+  it("allows two lists with one key", () => {
     const author = entity("author", { books: hasMany(() => book), works: hasMany(() => book) });
     const book = entity("book", { author: belongsTo(() => author) });
     const schema = toPrismaSchema([author, book], { provider: "sqlite" });
@@ -310,12 +310,12 @@ describe("toPrismaSchema", () => {
     expect(modelOf(schema, "author")).not.toContain("works");
   });
 
-  it("refuses relations that lead nowhere", () => {
+  it("refuses relations without a target", () => {
     const lost = entity("lost", { other: belongsTo(() => tag) });
     expect(() => toPrismaSchema([lost], { provider: "sqlite" })).toThrow(ConfigurationError);
   });
 
-  it("names what Prisma does not accept when an app starts", async () => {
+  it("reports Prisma's errors when an app starts", async () => {
     const { file, remove } = await freshSqliteFile();
     const reserved = entity("model1", { async: string, owner: belongsTo(() => string1) });
     const string1 = entity("String", { name: string });

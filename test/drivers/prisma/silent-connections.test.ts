@@ -6,7 +6,7 @@ import { freshPostgres } from "../../support/databases.ts";
 import { mutingProxy } from "../../support/faults/muting-proxy.ts";
 
 const label = entity("label", { name: string }).timestamps(false);
-/** Milliseconds until a connection counts as silent: a statement's own time, and a second more. */
+/** Milliseconds until a connection counts as silent: a statement's time limit, plus a second. */
 const STATEMENT = 200;
 const SILENT = STATEMENT + 1_000;
 
@@ -26,7 +26,7 @@ describe("silence of a connection", () => {
     await database.drop();
   });
 
-  it("is nothing between the statements of a transaction", async () => {
+  it("does not count between the statements of a transaction", async () => {
     const made = await driver.transaction(async (tx) => {
       await tx.create("label", { id: "a", name: "first" });
       await wait(SILENT + 300);
@@ -35,7 +35,7 @@ describe("silence of a connection", () => {
     expect(made).toEqual({ id: "a", name: "second" });
   });
 
-  it("ends a transaction that asks something, and its connection", async () => {
+  it("ends a transaction with a pending statement, and its connection", async () => {
     const asking = driver.transaction(async (tx) => {
       await tx.create("label", { id: "b", name: "lost" });
       proxy.mute();

@@ -51,16 +51,16 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
     await drop();
   });
 
-  /** The statements that work sends. */
+  /** The statements that some work sends. */
   async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
-    await new Promise((resolve) => setTimeout(resolve, 20)); // Prisma reports a little later
+    await new Promise((resolve) => setTimeout(resolve, 20)); // Prisma reports them with a short delay
     seen.length = 0;
     await work();
     await new Promise((resolve) => setTimeout(resolve, 20));
     return [...seen];
   }
 
-  it("change one record in a single UPDATE that carries the whole condition", async () => {
+  it("change one record in a single UPDATE with the whole condition", async () => {
     const where = { id: "p1", published: true, author: { name: "ann" }, NOT: { tags: { name: "blue" } } };
     const sent = await statementsOf(() => driver.update("post", where, { title: "changed" }));
     expect(sent).toHaveLength(1);
@@ -75,7 +75,7 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
     expect(sent[0]).toMatch(/^UPDATE/);
   });
 
-  it("delete in a single DELETE that carries the whole condition", async () => {
+  it("delete in a single DELETE with the whole condition", async () => {
     const one = await statementsOf(() => driver.delete("comment", { id: "m1", author: { name: "bob" } }));
     expect(one).toHaveLength(1);
     expect(one[0]).toMatch(/^DELETE FROM .*comment WHERE/);
@@ -95,7 +95,7 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
     expect(sent).not.toContain("body");
   });
 
-  it("join reads by id of the same moment, and give everybody rows of their own", async () => {
+  it("join simultaneous reads by id, and give each caller its own rows", async () => {
     const ids = ["p1", "p2", "p1", "nope", "p3"];
     let rows: (Record<string, unknown> | null)[] = [];
     const sent = await statementsOf(async () => {
@@ -121,7 +121,7 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
     expect(sent).toHaveLength(4);
   });
 
-  it("go out one after the other in a transaction, however they are asked for", async () => {
+  it("are sent one after the other in a transaction, also for parallel calls", async () => {
     const warnings = vi.spyOn(process, "emitWarning");
     const titles = await driver.transaction((tx) =>
       Promise.all(["p1", "p2", "p3"].map(async (id) => (await tx.findOne("post", { id }))?.title)),
@@ -133,7 +133,7 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
     warnings.mockRestore();
   });
 
-  it("read pairs of several records in two statements, which never give more than is asked for", async () => {
+  it("read pairs of several records in two statements, without extra rows", async () => {
     let pairs: unknown[] = [];
     const sent = await statementsOf(async () => {
       pairs = await driver.links("post", "tags", ["p1", "p3", "p4"], { where: { name: { ne: "blue" } }, limit: 2 });
@@ -149,7 +149,7 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
     expect(pairs.map(({ source }) => source)).toEqual(["p1", "p3"]);
   });
 
-  it("take lists of any length, in any order", async () => {
+  it("accept lists of any length, in any order", async () => {
     const many = Array.from({ length: 1_200 }, (_, index) => ({ id: `n${index}`, name: `n${2_999 - index}` }));
     await driver.createMany("tag", many);
     const where = { AND: [{ id: many.map(({ id }) => id) }, { name: { ne: "n2000" } }] };

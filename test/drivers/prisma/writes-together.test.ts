@@ -15,7 +15,7 @@ const note = entity("note", { title: string, size: int, meta: json.optional(), o
 
 const many = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 
-describe("writes of one moment on PostgreSQL", () => {
+describe("simultaneous writes on PostgreSQL", () => {
   let database: Awaited<ReturnType<typeof freshPostgres>>;
   let driver: Driver;
   const sent: string[] = [];
@@ -55,7 +55,7 @@ describe("writes of one moment on PostgreSQL", () => {
   }
   const stored = async (): Promise<readonly Row[]> => driver.findMany("note");
 
-  it("store their records in a few statements, and give each its own", async () => {
+  it("store their records in a few statements, and return to each its own", async () => {
     const made = await plant(20);
     expect(made.map(({ id, title, version }) => [id, title, version])).toEqual(
       many(20).map((i) => [`n${i}`, `t${i}`, 1]),
@@ -64,7 +64,7 @@ describe("writes of one moment on PostgreSQL", () => {
     expect(await stored()).toHaveLength(20);
   });
 
-  it("change their records in one statement, each in its own way, and count each version once", async () => {
+  it("change their records in one statement, and count each version once", async () => {
     await plant(20);
     sent.length = 0;
     const changed = await Promise.all(
@@ -83,7 +83,7 @@ describe("writes of one moment on PostgreSQL", () => {
     expect(await Promise.all(many(20).map((i) => driver.findOne("note", { id: `n${i}` })))).toEqual(expected);
   });
 
-  it("change no record that does not match, and say so to the caller who asked", async () => {
+  it("change no record that does not match, and report this to their caller", async () => {
     await plant(4);
     const write = (id: string, ownerId: string): Promise<Row | null> =>
       driver.update("note", { id, ownerId }, { title: "taken over" });
@@ -92,21 +92,21 @@ describe("writes of one moment on PostgreSQL", () => {
     expect((await stored()).map(({ title }) => title)).toEqual(["taken over", "t1", "t2", "taken over"]);
   });
 
-  it("of the same record are all done", async () => {
+  it("of the same record all succeed", async () => {
     await plant(1);
     const sizes = await Promise.all(many(10).map((i) => driver.update("note", { id: "n0" }, { size: i })));
     expect(sizes.map((row) => row?.size)).toEqual(many(10));
     expect((await driver.findOne("note", { id: "n0" }))?.version).toBe(11);
   });
 
-  it("of the same version are won by one", async () => {
+  it("of the same version succeed for one", async () => {
     await plant(1);
     const won = await Promise.all(many(10).map((i) => driver.update("note", { id: "n0", version: 1 }, { size: i })));
     expect(won.filter((row) => row !== null)).toHaveLength(1);
     expect((await driver.findOne("note", { id: "n0" }))?.version).toBe(2);
   });
 
-  it("fail for the one that the database refuses only", async () => {
+  it("fail only for the record that the database refuses", async () => {
     const made = await Promise.allSettled(
       many(6).map((i) =>
         driver.create("note", { id: `n${i}`, title: "t", size: i, meta: null, ownerId: i === 3 ? "nobody" : "o1" }),
@@ -121,7 +121,7 @@ describe("writes of one moment on PostgreSQL", () => {
     expect((await stored()).map(({ ownerId }) => ownerId)).toEqual(["o2", "o1", "o2", "o1", "o1"]);
   });
 
-  it("of unique values have a statement each, since one may have to wait for the holder of the value", async () => {
+  it("of unique values have a statement each, since one may wait for another's value", async () => {
     const made = await Promise.allSettled(
       many(4).map((i) =>
         driver.create("label", { id: `l${i}`, name: i === 2 ? "x1" : `x${i}`, size: 0, deletedAt: null }),
@@ -137,7 +137,7 @@ describe("writes of one moment on PostgreSQL", () => {
     expect(sent).toHaveLength(5);
   });
 
-  it("do not wait for a record that another write holds, but for their own", async () => {
+  it("wait only for their own record's lock", async () => {
     await plant(3);
     let held: Promise<Row | null> | undefined;
     await driver.transaction(async (inner) => {
@@ -149,7 +149,7 @@ describe("writes of one moment on PostgreSQL", () => {
     expect(await held).toMatchObject({ title: "held", size: 101, version: 3 });
   });
 
-  it("keep any value as it is written alone", async () => {
+  it("store any value as a single write does", async () => {
     const values: Row = {
       string: 'it\'s \\ "quoted", {1,2}',
       text: "ä\n\t€",
@@ -178,7 +178,7 @@ describe("writes of one moment on PostgreSQL", () => {
     );
   });
 
-  it("fail only for the one that a check or trigger of the database refuses", async () => {
+  it("fail only for the record that a check or trigger of the database refuses", async () => {
     await plant(3);
     await ask('ALTER TABLE "note" ADD CONSTRAINT small CHECK (size < 1000)');
     const made = await Promise.allSettled(
@@ -198,7 +198,7 @@ describe("writes of one moment on PostgreSQL", () => {
     ]);
   });
 
-  it("are all done when they overlap with others, whatever plan the database has for them", async () => {
+  it("all complete when they overlap with others, under any query plan", async () => {
     await plant(12);
     await ask("ANALYZE");
     const rivals = await Promise.all(
@@ -222,7 +222,7 @@ describe("writes of one moment on PostgreSQL", () => {
     expect((await stored()).map(({ version }) => version)).toEqual(many(12).map(() => 31));
   });
 
-  it("of records whose ids are kept in other letters are done once, and answered", async () => {
+  it("of records whose ids are stored in other letters run once, and return", async () => {
     await ask('CREATE TABLE "thing" (id uuid PRIMARY KEY, name text NOT NULL)');
     const thing = entity("thing", { name: string }).timestamps(false);
     const own = postgres(database.url);
@@ -237,7 +237,7 @@ describe("writes of one moment on PostgreSQL", () => {
     await ask('DROP TABLE "thing"');
   });
 
-  it("that are refused while the driver is disconnected fail, and none of them waits for ever", async () => {
+  it("that are refused while the driver disconnects fail, and none waits forever", async () => {
     const own = postgres(database.url, { poolSize: 2 });
     await own.connect(driverContext([owner, note]));
     const creating = many(3).map((i) =>
@@ -250,7 +250,7 @@ describe("writes of one moment on PostgreSQL", () => {
   });
 
   describe("in a transaction", () => {
-    it("stay in the order in which statements were asked for", async () => {
+    it("stay in the order in which statements were requested", async () => {
       await plant(2);
       const seen = await driver.transaction((inner) =>
         Promise.all([
@@ -264,7 +264,7 @@ describe("writes of one moment on PostgreSQL", () => {
       expect(seen[3]).toEqual([{ size: 10 }, { size: 11 }]);
     });
 
-    it("are not stored when it is rolled back, even those that were not waited for", async () => {
+    it("are not stored after a rollback, even those that were not awaited", async () => {
       await plant(2);
       const left: Promise<unknown>[] = [];
       const work = driver.transaction(async (inner) => {

@@ -14,7 +14,7 @@ import { outcomeOf, plantRandom, randomRead, randomWrite } from "../../support/d
 import { fixtureEntities } from "../../support/entities.ts";
 import { propertyOptions } from "../../support/properties.ts";
 
-/** Milliseconds. Each example is a few dozen statements. */
+/** Milliseconds. Each example runs a few dozen statements. */
 const PATIENCE = 120_000;
 
 const city = entity("city", { name: string, deletedAt: datetime.optional() })
@@ -52,7 +52,7 @@ const SWITCHED: readonly (readonly [string, Fast])[] = [
 ];
 
 const IDS = ["p0", "p1", "p2"];
-/** Writes of one moment that are in nobody's way. */
+/** Simultaneous writes that do not block each other. */
 const apart = fc.array(fc.record({ title: fc.string({ maxLength: 9 }), views: fc.nat(99) }), {
   minLength: IDS.length,
   maxLength: IDS.length,
@@ -82,7 +82,7 @@ describe.each(Object.keys(PLACES))("special cases for speed on %s", (name) => {
     });
     afterAll(() => plain.disconnect());
 
-    it("reads of one moment give the same answers", { timeout: PATIENCE }, async () => {
+    it("simultaneous reads return the same results", { timeout: PATIENCE }, async () => {
       await fc.assert(
         fc.asyncProperty(randomBlog, fc.array(randomRead, { minLength: 3, maxLength: 6 }), async (blog, reads) => {
           await plantRandom(quick, blog);
@@ -116,7 +116,7 @@ describe.each(Object.keys(PLACES))("special cases for speed on %s", (name) => {
       );
     });
 
-    it("moments are the same, as dates and in JSON", { timeout: PATIENCE }, async () => {
+    it("datetimes are the same, as dates and in JSON", { timeout: PATIENCE }, async () => {
       await fc.assert(
         fc.asyncProperty(moments, async (dates) => {
           await everybody(quick);

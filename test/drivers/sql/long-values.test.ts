@@ -8,7 +8,7 @@ const rules = { read: ["everyone"] };
 const letter = entity("letter", { body: text }).rules(rules);
 const card = entity("card", { body: text, note: text.optional() }).rules(rules);
 
-it("a list reads again only where a value is too long to come along", async () => {
+it("a list reads again only if a value is too long for the first statement", async () => {
   const { url, drop } = await freshPostgres();
   onTestFinished(drop);
   const app = createTestApp({
@@ -38,7 +38,7 @@ it("a list reads again only where a value is too long to come along", async () =
   const long = "l".repeat(20_000);
   await system.letter.update("b", { body: long });
   await system.card.update("b", { body: long });
-  // The list, how long its values are where it did not say so, and the long one.
+  // The list, the lengths of its values if it did not return them, and the long value.
   expect(await ask("letters")).toEqual([3, ["short", long]]);
   expect(await ask("cards")).toEqual([2, ["short", long]]);
 });

@@ -30,7 +30,7 @@ describe("a prepared query", () => {
       client.query(query);
     });
 
-  it("is parsed and described once per connection, and gives texts and Booleans", async () => {
+  it("is parsed and described once per connection, and returns texts and Booleans", async () => {
     const { connection } = client;
     const [parse, describe] = [vi.spyOn(connection, "parse"), vi.spyOn(connection, "describe")];
     const text = "select $1::text, $2::int, $3::boolean, null, $4::text[]";
@@ -44,7 +44,7 @@ describe("a prepared query", () => {
     vi.restoreAllMocks();
   });
 
-  it("works again after a run that failed, and next to a query of the library with the same name", async () => {
+  it("works after a failed run, and next to the library's query of the same name", async () => {
     const text = "select 10 / $1::int";
     await expect(ask("division", text, [0])).rejects.toMatchObject({ code: "22012" });
     expect(await ask("division", text, [5])).toMatchObject({ rows: [["2"]] });
@@ -53,7 +53,7 @@ describe("a prepared query", () => {
     expect(await ask("division", text, [10])).toMatchObject({ rows: [["1"]] });
   });
 
-  it("takes a command along that runs before it, and counts what the statement wrote", async () => {
+  it("sends a preceding command with it, and counts the statement's rows", async () => {
     await client.query("create table thing (id int primary key)");
     const text = "insert into thing select generate_series(1, $1::int)";
     expect(await ask(undefined, text, [3], "BEGIN")).toEqual({ rows: [], count: 3 });
@@ -82,7 +82,7 @@ describe("a transaction on a pool", () => {
     await database.drop();
   });
 
-  /** What the driver sends while something runs. */
+  /** What the driver sends while some work runs. */
   async function sentBy(work: () => Promise<unknown>): Promise<string[]> {
     const query = vi.spyOn(pg.Client.prototype, "query");
     try {
@@ -102,7 +102,7 @@ describe("a transaction on a pool", () => {
     expect(await driver.count("note")).toBe(1);
   });
 
-  it("rolls back what it wrote, and leaves its connection to others", async () => {
+  it("rolls back its writes, and releases its connection", async () => {
     const work = driver.transaction(async (inner) => {
       await inner.create("note", { id: "b", text: "b" });
       await inner.create("note", { id: "c", text: "a" });
@@ -113,7 +113,7 @@ describe("a transaction on a pool", () => {
     expect(await driver.findMany("note", { select: ["id"] })).toEqual([{ id: "a" }]);
   });
 
-  it("outlives a connection that breaks between two statements", async () => {
+  it("survives a connection that breaks between two statements", async () => {
     const work = driver.transaction(async (inner) => {
       await inner.count("note");
       const admin = new pg.Client({ connectionString: database.url });

@@ -20,7 +20,7 @@ async function run(body: string): Promise<string> {
   return stdout.trim();
 }
 
-it("a script whose rule or request never settles gets an error, and then ends", async () => {
+it("a script whose rule or request never settles gets a refusal, and then ends", async () => {
   const said = await run(`
     const note = entity("note", { text: string }).rules({ read: [defineRule("stuck", never)] });
     const api = keelson({ ...base, entities: [note] });

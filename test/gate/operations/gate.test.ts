@@ -568,7 +568,7 @@ describe("in-process clients", () => {
 });
 
 describe("transactions of a scope", () => {
-  it("commit or roll back several operations together, and announce them after the commit", async () => {
+  it("commit or roll back operations together, and announce them after the commit", async () => {
     const seen: string[] = [];
     const hooks = { "operation:committed": ({ data }: Operation) => void seen.push(String(data.title)) };
     const watcher = createPlugin({ id: "watcher", hooks });

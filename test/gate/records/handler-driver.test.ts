@@ -3,7 +3,7 @@ import { action, createEnhancedDriver, type Driver, embedded, entity, noopLogger
 import { createTestApp } from "../../../src/testing/index.ts";
 import { freshSqliteFile } from "../../support/databases.ts";
 
-// Specification 4.3: `ctx.driver.update(entity, where, data)` takes any conditions that say which record.
+// Specification 4.3: `ctx.driver.update(entity, where, data)` accepts any conditions that identify one record.
 
 let work: (driver: Driver) => Promise<unknown> = async () => undefined;
 const page = entity("page", { slug: string, title: string })

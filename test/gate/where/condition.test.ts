@@ -114,7 +114,7 @@ describe("compiling a where", () => {
     expect(() => compile(where)).toThrow(message);
   });
 
-  it("takes objects without a prototype", () => {
+  it("accepts objects without a prototype", () => {
     expect(compile(Object.assign(Object.create(null), { views: 3 }))).toEqual(compile({ views: 3 }));
   });
 });

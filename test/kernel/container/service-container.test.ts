@@ -14,7 +14,7 @@ import { deferred } from "../../support/deferred.ts";
 import { thenable } from "../../support/thenable.ts";
 
 describe("ServiceContainer", () => {
-  it("is made with and without new", () => {
+  it("is created with and without new", () => {
     expect(new ServiceContainer().register("a", () => 1).resolve("a")).toBe(1);
     expect(
       ServiceContainer()
@@ -23,7 +23,7 @@ describe("ServiceContainer", () => {
     ).toBe(2);
   });
 
-  it("makes a singleton once and on first use", () => {
+  it("creates a singleton once and on first use", () => {
     let made = 0;
     const container = new ServiceContainer().register("counter", () => ({ number: ++made }));
     expect(made).toBe(0);
@@ -31,19 +31,19 @@ describe("ServiceContainer", () => {
     expect(made).toBe(1);
   });
 
-  it("makes a transient service anew on every resolve", () => {
+  it("creates a transient service on every resolve", () => {
     const container = new ServiceContainer().register("thing", () => ({}), { lifecycle: "transient" });
     expect(container.resolve("thing")).not.toBe(container.resolve("thing"));
   });
 
-  it("makes a scoped service once per scope", () => {
+  it("creates a scoped service once per scope", () => {
     const container = new ServiceContainer().register("thing", () => ({}), { lifecycle: "scoped" });
     const [one, two] = [createScope(container), createScope(container)];
     expect(one.resolve("thing")).toBe(one.resolve("thing"));
     expect(one.resolve("thing")).not.toBe(two.resolve("thing"));
   });
 
-  it("never builds a singleton from a scope", () => {
+  it("never creates a singleton from a scope", () => {
     const container = new ServiceContainer()
       .register("request", () => ({}), { lifecycle: "scoped" })
       .register("keeper", ({ driver }) => driver);
@@ -70,7 +70,7 @@ describe("ServiceContainer", () => {
     expect(() => container.resolve("a")).toThrow("circular way: a -> b -> c -> a");
   });
 
-  it("shares one start of an async factory between concurrent callers", async () => {
+  it("shares one call of an async factory between concurrent callers", async () => {
     let made = 0;
     const container = new ServiceContainer().register("db", async () => ({ number: ++made }));
     const [one, two] = await Promise.all([container.resolveAsync("db"), container.resolveAsync("db")]);
@@ -78,7 +78,7 @@ describe("ServiceContainer", () => {
     expect(made).toBe(1);
   });
 
-  it("tries an async factory again after it failed", async () => {
+  it("calls an async factory again after it failed", async () => {
     let attempts = 0;
     const container = new ServiceContainer().register("db", async () => {
       if (++attempts === 1) throw new ConfigurationError("not yet");
@@ -96,7 +96,7 @@ describe("ServiceContainer", () => {
     expect(container.has("c")).toBe(false);
   });
 
-  it("closes what factories made, last in, first out, and all of it", async () => {
+  it("closes what factories created, last in, first out, and all of it", async () => {
     const closed: string[] = [];
     const closable = (name: string, fails = false) => ({
       close() {
@@ -118,14 +118,14 @@ describe("ServiceContainer", () => {
     await expect(container.dispose()).resolves.toBeUndefined();
   });
 
-  it("gives the value of an async factory once it has settled", async () => {
+  it("returns the value of an async factory once it has settled", async () => {
     const container = new ServiceContainer().register("db", async () => "up");
     expect(container.resolve("db")).toBeInstanceOf(Promise);
     await container.resolveAsync("db");
     expect(container.resolve("db")).toBe("up");
   });
 
-  it("starts a factory's thenable once, however often it is asked for", async () => {
+  it("starts a factory's thenable once, however often it is resolved", async () => {
     let started = 0;
     const lazy = thenable<string>((resolve) => resolve(`row ${++started}`));
     const container = new ServiceContainer().register("row", () => lazy);
@@ -136,7 +136,7 @@ describe("ServiceContainer", () => {
     expect(container.resolve("row")).toBe("row 1");
   });
 
-  it("prints a circle of factories that wait in between, instead of waiting for ever", async () => {
+  it("prints a circle of async factories instead of waiting forever", async () => {
     const waits = (id: string) => async (context: ServiceContext) => {
       await new Promise((resolve) => setImmediate(resolve));
       return await context.resolveAsync(id);
@@ -146,7 +146,7 @@ describe("ServiceContainer", () => {
   });
 
   it.each(["singleton", "scoped"] as const)(
-    "prints a circle of %s services that are begun at both ends",
+    "prints a circle of %s services that are resolved from both ends",
     async (lifecycle) => {
       const waits =
         (...ids: string[]) =>
@@ -167,7 +167,7 @@ describe("ServiceContainer", () => {
     },
   );
 
-  it("lets two services that are being made wait for a third one", async () => {
+  it("allows two services under construction to wait for a third one", async () => {
     const gate = deferred<string>();
     const needs = (id: string) => (context: ServiceContext) => context.resolveAsync(id);
     const container = new ServiceContainer()
@@ -180,14 +180,14 @@ describe("ServiceContainer", () => {
     expect(await made).toEqual(["up", ["up", "up"]]);
   });
 
-  it("lets services that are made refer to each other on use", () => {
+  it("allows services under construction to refer to each other on use", () => {
     const container = new ServiceContainer()
       .register("a", ({ resolve }) => ({ name: "a", other: () => resolve<{ name: string }>("b").name }))
       .register("b", ({ resolve }) => ({ name: "b", other: resolve<{ name: string }>("a").name }));
     expect(container.resolve<{ other(): string }>("a").other()).toBe("b");
   });
 
-  it("closes nothing for a factory that failed, before and while it closes", async () => {
+  it("closes nothing for a failed factory, before and during its close", async () => {
     const fails = async () => {
       throw new ConfigurationError("not yet");
     };
@@ -197,7 +197,7 @@ describe("ServiceContainer", () => {
     await expect(container.dispose()).resolves.toBeUndefined();
   });
 
-  it("closes what an async factory waited for after what it made", async () => {
+  it("closes the dependencies of an async factory after its service", async () => {
     const closed: string[] = [];
     const closable = (name: string) => ({ close: () => void closed.push(name) });
     const container = new ServiceContainer()
@@ -214,7 +214,7 @@ describe("ServiceContainer", () => {
     expect(closed).toEqual(["repo", "pool"]);
   });
 
-  it("makes all singletons on request", async () => {
+  it("creates all singletons on request", async () => {
     const made: string[] = [];
     const container = new ServiceContainer()
       .register("a", () => void made.push("a"))
@@ -230,7 +230,7 @@ describe("ServiceContainer", () => {
 });
 
 describe("createScope", () => {
-  it("looks into its own values before its parent", () => {
+  it("looks up its own values before its parent's", () => {
     const container = new ServiceContainer().register("user", () => "nobody").register("clock", () => "now");
     const scope = createScope(container, { user: "ann" });
     expect(scope.resolve("user")).toBe("ann");
@@ -239,7 +239,7 @@ describe("createScope", () => {
     expect([scope.has("user"), scope.has("clock"), scope.has("x")]).toEqual([true, true, false]);
   });
 
-  it("shows its values and its own services to the scoped services it makes, and to no singleton", () => {
+  it("shows its values and services to its scoped services, and to no singleton", () => {
     const container = new ServiceContainer()
       .register("currentUser", () => "nobody")
       .register("cart", ({ resolve }) => ({ of: resolve("currentUser") }), { lifecycle: "scoped" })
@@ -253,7 +253,7 @@ describe("createScope", () => {
     expect(scope.resolve("keeper")).toBe("nobody");
   });
 
-  it("closes the scoped services it made, last in, first out, and nothing of its parent", async () => {
+  it("closes its own scoped services, last in, first out, and nothing of its parent", async () => {
     const closed: string[] = [];
     const closable = (name: string) => () => ({ close: () => void closed.push(name) });
     const container = new ServiceContainer()
@@ -267,7 +267,7 @@ describe("createScope", () => {
     expect(closed).toEqual(["unit", "cart"]);
   });
 
-  it("gives its driver to the scoped services it makes", async () => {
+  it("passes its driver to the scoped services it creates", async () => {
     const container = new ServiceContainer().register("repo", ({ driver }) => ({ driver }), { lifecycle: "scoped" });
     const scope = createScope(container);
     scope.setDriver("tx");
@@ -280,14 +280,14 @@ describe("createScope", () => {
 });
 
 describe("createService and lazyService", () => {
-  it("make a definition that register takes", () => {
+  it("create a definition that register accepts", () => {
     const mailer = createService("mailer", () => "mail", { tags: ["x"] });
     const container = new ServiceContainer().register(mailer);
     expect(container.resolve("mailer")).toBe("mail");
     expect(container.getByTag("x")).toEqual(["mailer"]);
   });
 
-  it("make a factory with its dependencies", async () => {
+  it("create a factory with its dependencies", async () => {
     const factory = createService(["a", "b"], ([a, b], { resolveAsync }) => ({ sum: `${a}${b}`, resolveAsync }));
     const container = new ServiceContainer()
       .register("a", () => "1")

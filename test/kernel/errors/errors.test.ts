@@ -42,12 +42,12 @@ describe("error classes", () => {
     expect(error.toJSON()).toMatchObject({ status, code, message: error.message });
   });
 
-  it("know a 503 of the database as a database error", () => {
+  it("recognise a 503 of the database as a database error", () => {
     expect(new keelson.DatabaseUnavailableError()).toBeInstanceOf(keelson.DatabaseError);
     expect(new keelson.DatabaseUnavailableError().headers).toEqual({ "retry-after": "2" });
   });
 
-  it("say which step of a workflow failed, what was taken back, and in which run", () => {
+  it("contain a workflow's failed step, compensated steps and run", () => {
     const failure = { failedStep: "charge", compensatedSteps: ["reserve"], runId: "r1" };
     const error = new keelson.WorkflowFailedError(failure);
     expect(handleError(error).body).toEqual({
@@ -58,7 +58,7 @@ describe("error classes", () => {
     });
   });
 
-  it("are made by builders that can be thrown", () => {
+  it("are created by builders that can be thrown", () => {
     expect(notFoundError("No post").message).toBe("No post");
     expect(unauthorizedError().status).toBe(401);
     expect(forbiddenError().status).toBe(403);
@@ -99,13 +99,13 @@ describe("error classes", () => {
 });
 
 describe("handleError", () => {
-  it("says nothing about an error that is not ours", () => {
+  it("reveals nothing about an error that is not Keelson's", () => {
     const reply = handleError(new TypeError("password=hunter2"), { requestId: "r1" });
     expect(reply.status).toBe(500);
     expect(reply.body).toEqual({ code: "INTERNAL", message: "Something went wrong", status: 500, requestId: "r1" });
   });
 
-  it("takes things that are no errors", () => {
+  it("accepts thrown values that are not errors", () => {
     for (const thrown of ["boom", undefined, null, 5, { code: "X" }]) expect(handleError(thrown).status).toBe(500);
   });
 
@@ -143,7 +143,7 @@ describe("handleError", () => {
     expect(handleError(foreign).status).toBe(404);
   });
 
-  it("adds the members of RFC 9457 when asked", () => {
+  it("adds the members of RFC 9457 on request", () => {
     const { headers, body } = handleError(new keelson.EntityNotFoundError(), {
       problemJson: true,
       instance: "/api/x",
@@ -163,7 +163,7 @@ describe("handleError", () => {
 });
 
 describe("describeError", () => {
-  it("goes down five causes at most, so that a circle of causes ends", () => {
+  it("follows five causes at most, so that a circle of causes ends", () => {
     const error = new TypeError("secret");
     error.cause = error;
     const text = JSON.stringify(keelson.describeError(error));
@@ -171,7 +171,7 @@ describe("describeError", () => {
     expect(text).not.toContain("secret");
   });
 
-  it("takes no line of a message for a place in the code", () => {
+  it("does not treat a line of a message as a source location", () => {
     const quoting = new TypeError("this went wrong:\n    at secret (person.ts:1:1)\n    at secret again");
     const renamed = new TypeError("first\n    at secret");
     renamed.message = "second";

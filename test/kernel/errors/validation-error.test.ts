@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { type FieldErrors, validationError } from "../../../src/index.ts";
 
-it("a validation error takes texts about the data as a whole", () => {
+it("a validation error accepts texts about the data as a whole", () => {
   const { errors, issues } = validationError(["x", "y"]);
   expect(errors).toEqual({ _: "x" });
   expect(issues).toEqual([
@@ -11,7 +11,7 @@ it("a validation error takes texts about the data as a whole", () => {
   expect(validationError({ title: "is taken" }).errors).toEqual({ title: "is taken" });
 });
 
-it("a validation error of something else says what it takes", () => {
+it("a validation error with another argument says what it accepts", () => {
   for (const given of [[1], [null], [{ message: "no path" }]])
     expect(() => validationError(given as unknown as FieldErrors)).toThrow(
       /takes texts, issues .* or messages by field/,

@@ -11,7 +11,7 @@ function around(id: string, hook: (call: RouteCall) => void | Promise<void>): Pl
   return createPlugin({ id, hooks: { "route:around": hook } });
 }
 
-/** An app whose endpoint stores a thing, and what happened in it. */
+/** An app whose endpoint stores a thing, and the recorded events. */
 async function boot(...plugins: readonly Plugin[]) {
   const seen: string[] = [];
   const driver = memoryDriver();
@@ -49,7 +49,7 @@ async function boot(...plugins: readonly Plugin[]) {
 }
 
 describe("route:around", () => {
-  it("runs before the rules, and the handler in the scope that it is given", async () => {
+  it("runs before the rules, and the handler in its scope", async () => {
     const seen: string[] = [];
     const inTransaction = around("within", (call) => {
       const next = call.respond;
@@ -69,7 +69,7 @@ describe("route:around", () => {
     await app.close();
   });
 
-  it("rolls back what the handler did when it throws after seeing the response", async () => {
+  it("rolls back the handler's writes if it throws after seeing the response", async () => {
     const refusing = around("refusing", (call) => {
       const next = call.respond;
       call.respond = (scope) =>
@@ -100,7 +100,7 @@ describe("route:around", () => {
     await app.close();
   });
 
-  it("answers with what a hook throws, and asks no rule and no handler then", async () => {
+  it("responds with an error that a hook throws, without rules or handler", async () => {
     const app = await boot(
       around("refusing", async () => {
         throw new AuthorizationError("not you");
@@ -111,7 +111,7 @@ describe("route:around", () => {
     await app.close();
   });
 
-  it("gives the body that the handler reads, read once", async () => {
+  it("receives the body that the handler reads, read once", async () => {
     const bodies: unknown[] = [];
     const app = await boot(
       around("reading", async (call) => {
@@ -123,7 +123,7 @@ describe("route:around", () => {
     await app.close();
   });
 
-  it("asks the route's rules in place of none", async () => {
+  it("does not replace the route's rules", async () => {
     const app = await boot(around("watching", () => {}));
     expect((await app.send("/closed")).status).toBe(401);
     await app.close();

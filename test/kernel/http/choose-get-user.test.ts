@@ -4,7 +4,7 @@ import { type AppOptions, createApp, createPlugin, endpoint, type Plugin } from 
 import type { KernelRequest } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
-/** Answers with the id of the caller, to everybody. */
+/** Responds with the id of the caller, to any caller. */
 const who = createPlugin({
   id: "who",
   hooks: { "route:authorize": (ask) => void (ask.allowed = true) },
@@ -31,14 +31,14 @@ async function ask(plugins: readonly Plugin[], init: Partial<KernelRequest> = {}
 }
 
 describe("a plugin with getUser", () => {
-  it("recognises callers from the request and what it knows of the app", async () => {
+  it("authenticates callers by the request and the app's services", async () => {
     const plugin = recogniser("names", ({ headers }, { config }) => ({
       id: `${headers.get("x-name")} of ${config.apiPrefix}`,
     }));
     expect(await ask([plugin], { headers: { "x-name": "ann" } })).toEqual({ status: 200, id: "ann of /api" });
   });
 
-  it("leaves callers anonymous when it returns null, and refuses a broken identity", async () => {
+  it("leaves callers anonymous when it returns null, and refuses an invalid identity", async () => {
     expect(await ask([recogniser("nobody", async () => null)])).toMatchObject({ status: 200, id: null });
     expect((await ask([recogniser("broken", () => ({ id: 7 }))])).status).toBe(401);
   });
@@ -48,17 +48,17 @@ describe("a plugin with getUser", () => {
     expect((await ask([fails])).status).toBe(503);
   });
 
-  it("is not asked where the adapter has a getUser of its own", async () => {
+  it("is not called if the adapter has its own getUser", async () => {
     const plugin = recogniser("plugin", () => ({ id: "plugin" }));
     expect((await ask([plugin], { getUser: () => ({ id: "adapter" }) })).id).toBe("adapter");
   });
 
-  it("keeps the app from starting beside another one", () => {
+  it("keeps the app from starting next to another one", () => {
     const [one, two] = [recogniser("one", () => null), recogniser("acme/two", () => null)];
     expect(() => boot([one, two])).toThrow('by plugin "one" and plugin "acme/two"; only one of them can do that');
   });
 
-  it("keeps the app from starting beside the configuration's getUser", () => {
+  it("keeps the app from starting next to the configuration's getUser", () => {
     expect(() => boot([recogniser("one", () => null)], { getUser: () => null })).toThrow(
       'Callers are recognised by `getUser` of the configuration and plugin "one"; only one of them can do that',
     );

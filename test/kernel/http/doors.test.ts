@@ -49,7 +49,7 @@ const doors = createPlugin({
     routes.add({ ...shared, method: "POST", path: "/orders:import", handler: () => ({ imported: true }) });
   },
 });
-/** Notes what routes take, and marks what they answer. */
+/** Records the inputs of routes, and marks their responses. */
 const timing = createPlugin({
   id: "acme/timing",
   before: ["crud"],
@@ -86,7 +86,7 @@ describe("paths, bodies and errors of routes", () => {
     return status === 200 ? json : status;
   };
 
-  it("give a handler all that follows in a path, and prefer what is named", async () => {
+  it("give a handler the rest of a path, and prefer named routes", async () => {
     expect(await ask("GET", "/files/a/b%20c/d.txt")).toEqual({ path: "a/b c/d.txt" });
     expect(await ask("GET", "/files/a")).toEqual({ path: "a" });
     expect(await ask("GET", "/files/plan")).toBe("the plan");
@@ -94,7 +94,7 @@ describe("paths, bodies and errors of routes", () => {
     expect(await ask("GET", "/files/a%2Fb")).toBe(400);
   });
 
-  it("know a verb behind a parameter or a name, only where it is not escaped", async () => {
+  it("accept a verb after a parameter or a name, only if it is not escaped", async () => {
     expect(await ask("POST", "/api/orders/a:b:archive")).toMatchObject({ id: "a:b" });
     expect(await ask("POST", "/api/orders:import")).toMatchObject({ imported: true });
     expect(await ask("POST", "/api/orders/a%3Aarchive")).toBe(405);
@@ -110,7 +110,7 @@ describe("paths, bodies and errors of routes", () => {
     expect(paths).toMatchObject({ "/forms": { post: { requestBody: { content: { "multipart/form-data": {} } } } } });
   });
 
-  it("read a form of a hundred parts, and not of more", async () => {
+  it("read a form of a hundred parts, and refuse more", async () => {
     const send = async (parts: number): Promise<number> => {
       const body = new FormData();
       for (let i = 0; i < parts; i++) body.append(`field ${i}`, "x");
@@ -119,7 +119,7 @@ describe("paths, bodies and errors of routes", () => {
     expect([await send(100), await send(101)]).toEqual([200, 400]);
   });
 
-  it("show an error in the usual form when the route's own fails, and log that", async () => {
+  it("show an error in the usual format if the route's own format fails, and log that", async () => {
     const anonymous = await fetch(`${app.url}/faulty/x`);
     expect([anonymous.status, await anonymous.text()]).toEqual([401, "fault 401"]);
     const ann = await fetch(`${app.url}/faulty/x`, { headers: { authorization: "ann" } });
@@ -127,12 +127,12 @@ describe("paths, bodies and errors of routes", () => {
     expect(log.lines.join("\n")).toMatch(/An error format failed.*acme\/doors.*RangeError/);
   });
 
-  it("are changed by onRoute before they are served, those of later plugins too", async () => {
+  it("are changed by onRoute before they are served, also those of later plugins", async () => {
     expect(await ask("POST", "/api/orders:import")).toEqual({ imported: true, timed: true });
     expect(await ask("GET", "/files/plan")).toBe("the plan");
   });
 
-  it("end a stream whose client has gone", async () => {
+  it("end a stream whose client has disconnected", async () => {
     const leave = new AbortController();
     const response = await fetch(`${app.url}/endless`, { signal: leave.signal });
     expect(new TextDecoder().decode((await response.body?.getReader().read())?.value)).toBe("tick");
@@ -143,7 +143,7 @@ describe("paths, bodies and errors of routes", () => {
 });
 
 describe("the uploads of the guide", () => {
-  it("take bytes and forms of callers, and stream until the app closes", async () => {
+  it("accept bytes and forms from callers, and stream until the app closes", async () => {
     const page = openPage("guides/write-a-plugin");
     const { uploads } = await page.load<{ uploads: Plugin }>("uploads.ts");
     const api = keelson({
@@ -168,7 +168,7 @@ describe("the uploads of the guide", () => {
   });
 });
 
-describe("what is wrong with a door", () => {
+describe("an invalid route", () => {
   const start = (setup: (context: PluginContext) => void) => (): unknown =>
     keelson({
       entities: [order],
@@ -188,7 +188,7 @@ describe("what is wrong with a door", () => {
     },
   );
 
-  it("stops the start: limits of bodies that are no counts, and bodies that are nothing known", () => {
+  it("stops the start: invalid body limits, and unknown kinds of bodies", () => {
     expect(start(add("/a", { body: { as: "raw", bytes: 0 } }))).toThrow("body.bytes must be a whole number, 1 or more");
     expect(start(add("/a", { body: { as: "multipart", parts: -1 } }))).toThrow("body.parts must be a whole number");
     expect(start(add("/a", { body: { as: "xml" } }))).toThrow('body.as must be "raw" or "multipart"');

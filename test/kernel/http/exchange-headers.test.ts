@@ -43,20 +43,20 @@ async function get(
 }
 
 describe("headers of an exchange", () => {
-  it("are added to the answer, whatever it is made of", async () => {
+  it("are added to the response, of any kind", async () => {
     expect(await get("/plain")).toMatchObject({ status: 200, header: "GET" });
     expect(await get("/response")).toMatchObject({ status: 200, header: "GET", body: "x" });
   });
 
-  it("leave those that the answer has itself", async () => {
+  it("do not override the response's own headers", async () => {
     expect((await get("/own")).header).toBe("its own");
   });
 
-  it("are not on an error", async () => {
+  it("are not set on an error", async () => {
     expect(await get("/failing")).toMatchObject({ status: 404, header: null });
   });
 
-  it("belong to the request, and so to its transactions, too", async () => {
+  it("belong to the request, and so to its transactions too", async () => {
     expect(JSON.parse((await get("/inside")).body)).toEqual({ same: true, aborted: false });
   });
 });

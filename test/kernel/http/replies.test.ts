@@ -30,8 +30,8 @@ const api = keelson({ entities: [task], driver: memoryDriver(), logger: noopLogg
 const app = await startApp(api);
 afterAll(() => app.close());
 
-describe("an answer", () => {
-  it.each([...Object.keys(STATUSES), "moved"])("with a status that none can have is a 500: %s", async (name) => {
+describe("a response", () => {
+  it.each([...Object.keys(STATUSES), "moved"])("with an invalid status is a 500: %s", async (name) => {
     const request = new Request(`http://test.invalid/api/tasks/${name}`, { method: "POST" });
     const response = await api.fetch(request);
     expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([500, "INTERNAL"]);
@@ -40,14 +40,14 @@ describe("an answer", () => {
     await served.arrayBuffer();
   });
 
-  it("has any other status, and no body where there must be none", async () => {
+  it("may have any other status, and no body if the status forbids it", async () => {
     const post = (name: string) => api.fetch(new Request(`http://test.invalid/api/tasks/${name}`, { method: "POST" }));
     expect((await post("teapot")).status).toBe(418);
     const reset = await post("reset");
     expect([reset.status, await reset.text()]).toEqual([205, ""]);
   });
 
-  it("says what is wrong with its status to the code that makes it", () => {
+  it("reports an invalid status to the code that creates it", () => {
     expect(() => new Reply(99)).toThrow(InternalError);
     expect(() => new Reply(99)).toThrow(/200 to 599/);
     expect(new Reply(599).status).toBe(599);

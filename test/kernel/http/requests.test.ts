@@ -60,7 +60,7 @@ const jsonHeaders = { "content-type": "application/json" };
 const bytes = (text: string) => ({ kind: "bytes", bytes: new TextEncoder().encode(text) }) as const;
 
 describe("request handling", () => {
-  it("answers entity routes below the prefix and endpoints from the root", async () => {
+  it("serves entity routes below the prefix and endpoints from the root", async () => {
     const ping = createPlugin({
       id: "ping",
       endpoints: { ping: endpoint("/ping", { rules: ["everyone"], handler: () => "pong" }) },
@@ -77,7 +77,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("names the right address where an entity is asked for by its own name or its plural", async () => {
+  it("names the right path if an entity is requested by another form of its name", async () => {
     const orderItem = entity("orderItem", { name: string });
     const list = { method: "GET", path: "/order-items", action: "list", entity: orderItem.build(), handler: () => [] };
     const items = createPlugin({ id: "items", setup: ({ routes: own }) => own.add(list as never) });
@@ -91,7 +91,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("lets a mount path take the place of the prefix, in links too", async () => {
+  it("uses a mount path in place of the prefix, in links too", async () => {
     const kernel = await boot({ "GET /things": ({ root }) => ({ root }) });
     expect((await send(kernel, "GET", "/things", { base: "/v1" })).json).toEqual({ root: "/v1" });
     expect((await send(kernel, "GET", "/api/things")).json).toEqual({ root: "/api" });
@@ -99,7 +99,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("sends the same headers with every answer", async () => {
+  it("sends the same headers with every response", async () => {
     const kernel = await boot({ "GET /things": () => [] });
     for (const url of ["/api/things", "/nowhere"]) {
       const { headers } = await send(kernel, "GET", url);
@@ -114,7 +114,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("answers HEAD like GET without the body, OPTIONS with Allow, other methods with 405", async () => {
+  it("handles HEAD as GET without body, OPTIONS with Allow, other methods with 405", async () => {
     const kernel = await boot({ "GET /things": () => [1, 2], "POST /things": () => undefined });
     const head = await send(kernel, "HEAD", "/api/things");
     expect([head.status, head.body, head.headers["content-length"]]).toEqual([200, null, "5"]);
@@ -139,7 +139,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("answers problem+json when it is asked for", async () => {
+  it("responds with problem+json on request", async () => {
     const kernel = await boot({});
     const { headers, json: body } = await send(kernel, "GET", "/nowhere?x=1", {
       headers: { accept: "application/problem+json" },
@@ -156,7 +156,7 @@ describe("request handling", () => {
     ["application/problem+json-seq", "application/json; charset=utf-8"],
     ["*/*", "application/json; charset=utf-8"],
     [";;,q=,application", "application/json; charset=utf-8"],
-  ])("answers an error for Accept: %s as %s", async (accept, type) => {
+  ])("responds to an error with Accept: %s as %s", async (accept, type) => {
     const kernel = await boot({});
     const { headers } = await send(kernel, "GET", "/nowhere", { headers: { accept } });
     expect(headers["content-type"]).toBe(type);
@@ -190,7 +190,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("stops the source of a stream that is not read on", async () => {
+  it("stops the source of a stream that is no longer read", async () => {
     let stopped = false;
     async function* endless() {
       try {
@@ -208,7 +208,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("runs request hooks around the handler, and lets them refuse and add headers", async () => {
+  it("runs request hooks around the handler, which may refuse and add headers", async () => {
     const seen: string[] = [];
     const watcher = createPlugin({
       id: "watcher",
@@ -229,7 +229,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("runs request:end once for every answer, with the route when one matched", async () => {
+  it("runs request:end once for every response, with the route when one matched", async () => {
     const seen: string[] = [];
     const watcher = createPlugin({
       id: "watcher",
@@ -275,7 +275,7 @@ describe("request handling", () => {
     ]);
   });
 
-  it("keeps an error answer when request:end fails, and turns any other answer into the error", async () => {
+  it("keeps an error response if request:end fails, and makes others that error", async () => {
     const logger = recordingLogger();
     let runs = 0;
     let cancelled = false;
@@ -305,7 +305,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("waits for hooks and callers that are thenables and no promises", async () => {
+  it("awaits hooks and callers that are thenables, not promises", async () => {
     const seen: string[] = [];
     const later = (name: string) => () =>
       thenable<void>((resolve) => void setImmediate(() => resolve(void seen.push(name))));
@@ -363,7 +363,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("closes scoped services when a stream fails, and answers although one does not close", async () => {
+  it("closes scoped services when a stream fails, and responds even if a close fails", async () => {
     const logger = recordingLogger();
     // biome-ignore lint/correctness/useYield: it fails before its first piece
     async function* broken() {
@@ -380,13 +380,13 @@ describe("request handling", () => {
     kernel.registerService("unit", () => ({ close: fails }), { lifecycle: "scoped" });
     expect((await send(kernel, "GET", "/api/plain")).status).toBe(200);
     const response = await kernel.fetch(new Request("http://host.invalid/api/stream"));
-    await expect(response.text()).rejects.toThrow("The response broke off"); // what broke it is in the log
+    await expect(response.text()).rejects.toThrow("The response broke off"); // the cause is in the log
     expect(logger.lines.filter((line) => line.startsWith("error A response could not be sent"))).toHaveLength(1);
     expect(logger.lines.filter((line) => line.startsWith("error Services of a request"))).toHaveLength(2);
     await kernel.close();
   });
 
-  it("gives handlers the framework's own request, the caller's services and the limits", async () => {
+  it("passes Keelson's own request, the caller's services and the limits to handlers", async () => {
     const look = ({ scope }: RouteContext) => ({
       raw: scope.exchange?.request.raw,
       has: scope.services.has("clock"),
@@ -414,7 +414,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("gives a signal that is aborted already to who asks after the deadline", async () => {
+  it("passes an already aborted signal to code that asks after the deadline", async () => {
     const signal = deferred<boolean | undefined>();
     const late = async ({ scope }: RouteContext) => {
       await release.promise;
@@ -428,7 +428,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("waits, when it closes, for work whose deadline has passed, and cancels the stream it ends with", async () => {
+  it("waits on close for work past its deadline, and cancels the stream it returns", async () => {
     const release = deferred<void>();
     const events: string[] = [];
     async function* pieces() {
@@ -452,13 +452,13 @@ describe("request handling", () => {
     expect(events).toEqual(["worked", "cancelled", "closed"]);
   });
 
-  it("closes although work never ends: hookMs after its deadline it is not waited for", async () => {
+  it("stops waiting on close for endless work hookMs after its deadline", async () => {
     const kernel = await boot({ "GET /stuck": () => new Promise(() => {}) }, { limits: { requestMs: 1, hookMs: 1 } });
     expect((await send(kernel, "GET", "/api/stuck")).status).toBe(503);
     await expect(kernel.close()).resolves.toBeUndefined();
   });
 
-  it("bounds a hook that never ends", async () => {
+  it("limits the time of a hook that never ends", async () => {
     const stuck = createPlugin({ id: "stuck", hooks: { "request:start": () => new Promise<void>(() => {}) } });
     const kernel = await boot({ "GET /things": () => [] }, { plugins: [stuck], limits: { hookMs: 5 } });
     const { status, json: body } = await send(kernel, "GET", "/api/things");
@@ -466,7 +466,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("finishes what is in flight when it closes, and refuses what comes after", async () => {
+  it("finishes pending requests when it closes, and refuses later ones", async () => {
     let release: () => void = () => {};
     const kernel = await boot({ "GET /slow": () => new Promise((resolve) => (release = () => resolve("done"))) });
     const inFlight = send(kernel, "GET", "/api/slow");
@@ -524,7 +524,7 @@ describe("request bodies", () => {
     ["hostile depth", jsonHeaders, bytes("[".repeat(100_000) + "]".repeat(100_000)), 400],
     ["twenty levels", jsonHeaders, bytes("[".repeat(20) + "]".repeat(20)), 200],
     ["twenty-one levels", jsonHeaders, bytes("[".repeat(21) + "]".repeat(21)), 400],
-  ] as const)("with %s are answered with the right status", async (_title, headers, body, status) => {
+  ] as const)("with %s get the right status", async (_title, headers, body, status) => {
     const kernel = await boot(echo);
     const reply = await send(kernel, "POST", "/api/echo", { headers, body });
     expect(reply.status).toBe(status);
@@ -532,7 +532,7 @@ describe("request bodies", () => {
     await kernel.close();
   });
 
-  it("are read once, however often a handler asks", async () => {
+  it("are read once, however often a handler reads them", async () => {
     const kernel = await boot({ "POST /echo": async ({ body }) => [await body(), await body()] });
     const body = { kind: "stream", stream: chunks("1") } as const;
     expect((await send(kernel, "POST", "/api/echo", { headers: jsonHeaders, body })).json).toEqual([1, 1]);
@@ -557,7 +557,7 @@ describe("callers", () => {
     expect((await ask({ getUser: async () => undefined })).json).toEqual({ kind: "anonymous", admin: false });
   });
 
-  it("are recognised from headers", async () => {
+  it("are identified by headers", async () => {
     const getUser = ({ headers }: { headers: { get(name: string): string | null } }) =>
       headers.get("Authorization") === "Bearer t" && headers.get("x-two") === "a, b" ? { id: "u1" } : null;
     const headers = { authorization: "Bearer t", "x-two": ["a", "b"] };
@@ -574,13 +574,13 @@ describe("callers", () => {
     expect((await ask({ getUser: () => user })).json.admin).toBe(admin);
   });
 
-  it("are found with the host's own request where that is asked for", async () => {
+  it("are identified with the host's own request if configured", async () => {
     const getUser = ({ raw }: { raw: unknown }) => (raw as { session: unknown }).session;
     const raw = { session: { id: "ann" } };
     expect((await ask({ getUser: getUser as never }, { raw })).json.kind).toBe("user");
   });
 
-  it("are admins as the app defines it, and none when its definition fails", async () => {
+  it("are admins as the app defines it, and not when its definition fails", async () => {
     const getUser = () => ({ id: "u", level: 9 });
     expect((await ask({ getUser, isAdmin: (user) => user.level === 9 })).json.admin).toBe(true);
     const fails = () => {
@@ -600,12 +600,12 @@ describe("callers", () => {
     { id: "a".repeat(129) },
     { id: "a\u0000" },
     { id: "\ud800" },
-  ])("with the broken identity %j are refused", async (user) => {
+  ])("with the invalid identity %j are refused", async (user) => {
     const { status, json: body } = await ask({ getUser: () => user });
     expect([status, body.code]).toEqual([401, "UNAUTHENTICATED"]);
   });
 
-  it("are refused, not anonymous, when recognising them fails", async () => {
+  it("are refused, not anonymous, if authentication fails", async () => {
     const logger = recordingLogger();
     const down = async () => {
       throw new TypeError("session store at 10.0.0.1 is down");
@@ -623,7 +623,7 @@ describe("callers", () => {
     expect((await ask({ getUser })).json).toMatchObject({ status: 401, message: "The token has expired" });
   });
 
-  it("are recognised by the adapter's callback, which gets the framework's own request", async () => {
+  it("are identified by the adapter's callback, which gets the host's own request", async () => {
     const raw = { session: "s1" };
     const getUser = (request: typeof raw) => (request.session === "s1" ? { id: "u", role: "admin" } : null);
     const options = { getUser: () => ({ id: "someone-else" }) };
@@ -632,7 +632,7 @@ describe("callers", () => {
 });
 
 describe("plugin endpoints", () => {
-  it("without rules deny everybody", async () => {
+  it("without rules deny all callers", async () => {
     const plugin = createPlugin({
       id: "closed",
       endpoints: { secret: endpoint("/secret", { handler: () => "leak" }) },
@@ -645,7 +645,7 @@ describe("plugin endpoints", () => {
   });
 });
 
-describe("a caller who is gone", () => {
+describe("a caller who has disconnected", () => {
   it.each([
     [
       "finds nothing in the log of errors for what was given up for that",

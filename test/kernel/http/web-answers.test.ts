@@ -9,7 +9,7 @@ import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
 const PAGE = "a page ".repeat(100);
 
-describe("an answer of app.fetch", () => {
+describe("a response of app.fetch", () => {
   const logger = recordingLogger();
   const other = createServer((_request, response) => {
     const packed = gzipSync(PAGE);
@@ -59,7 +59,7 @@ describe("an answer of app.fetch", () => {
     other.close();
   });
 
-  it("that a handler fetched says nothing of an encoding that is gone", async () => {
+  it("that a handler fetched has no header of the removed encoding", async () => {
     const response = await get("/fetched");
     expect(response.headers.get("content-encoding")).toBeNull();
     expect(response.headers.get("content-length")).toBeNull();
@@ -67,13 +67,13 @@ describe("an answer of app.fetch", () => {
     expect(await response.text()).toBe(PAGE);
   });
 
-  it("that a handler made keeps its own encoding", async () => {
+  it("that a handler created keeps its own encoding", async () => {
     const response = await get("/packed");
     expect(response.headers.get("content-encoding")).toBe("gzip");
     expect(Buffer.from(await response.arrayBuffer())).toEqual(gzipSync(PAGE));
   });
 
-  it("that cannot be written is an error answer without its words, and its stream is given up", async () => {
+  it("that cannot be written is an error without details, and its stream is cancelled", async () => {
     const response = await get("/unwritable");
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain("kept");

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe("consoleLogger", () => {
-  it("writes a line per message on standard error, with its facts", () => {
+  it("writes a line per message to standard error, with its metadata", () => {
     const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
     for (const level of levels) consoleLogger[level]("hello", { n: 1n });
     const lines = write.mock.calls.map(([line]) => String(line));
@@ -34,7 +34,7 @@ describe("consoleLogger", () => {
 });
 
 describe("loggers", () => {
-  it("say nothing, or put a prefix before what they say", () => {
+  it("write nothing, or put a prefix before their messages", () => {
     const log = recordingLogger();
     for (const level of levels) {
       noopLogger[level]("nothing");
@@ -43,7 +43,7 @@ describe("loggers", () => {
     expect(log.lines).toEqual(levels.map((level) => `${level} [mail] sent`));
   });
 
-  it("never fail what they report about", async () => {
+  it("never fail the code that they log for", async () => {
     const throws = () => {
       throw new TypeError("disk full");
     };
@@ -58,7 +58,7 @@ describe("loggers", () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 
-  it.each([true, false])("get messages that may quote values where they are shown, and only there: %s", (shown) => {
+  it.each([true, false])("get messages that may quote values only if these may be shown: %s", (shown) => {
     const said: string[] = [];
     const write = (_message: string, meta?: unknown): void => void said.push(inspect(meta, { showHidden: true }));
     const log = safeLogger({ debug: write, info: write, warn: write, error: write }, shown);

@@ -25,7 +25,7 @@ async function logged(hook: HookName, production: boolean, isAsync = false): Pro
 
 describe("the log", () => {
   it.each(["operation:validate", "operation:committed", "request:end"] as const)(
-    "says what an error of the app says, in development, and whose %s it was",
+    "contains an error's message in development, and whose %s threw it",
     async (hook) => {
       for (const isAsync of [false, true]) {
         const lines = await logged(hook, false, isAsync);
@@ -38,7 +38,7 @@ describe("the log", () => {
     },
   );
 
-  it("names plugin and hook in production, and repeats no message there", async () => {
+  it("names plugin and hook in production, and repeats no message", async () => {
     const lines = await logged("operation:validate", true);
     expect(lines[0]).toContain('"plugin":"faulty","hook":"operation:validate"');
     expect(lines[0]).not.toMatch(/shelf|the value/);

@@ -5,7 +5,7 @@ import { jwtAuth } from "keelson/jwt";
 import { rateLimit } from "keelson/rate-limit";
 import { telemetry } from "keelson/telemetry";
 
-// Boots and closes apps, and prints how many bytes each of them has left behind. Run with --expose-gc.
+// Starts and closes apps, and prints how many bytes each of them has left behind. Run with --expose-gc.
 
 const [times = "100"] = process.argv.slice(2);
 const note = entity("note", { text: string }).rules({ create: ["everyone"], read: ["everyone"] });
@@ -27,7 +27,7 @@ async function run(count: number): Promise<void> {
   }
 }
 
-/** What is alive: the heap after all that is garbage was collected, weak references included. */
+/** The live heap, after all garbage was collected, weak references included. */
 async function heap(): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let i = 0; i < 4; i++) {

@@ -78,7 +78,7 @@ describe.each([
     expect(await problemsOf(start(plugins))).toContain(problem);
   });
 
-  it("with everything that is wrong in one report", async () => {
+  it("with every problem in one report", async () => {
     const problems = await problemsOf(
       start([
         odd({
@@ -128,7 +128,7 @@ describe("a wrapDriver that returns a copy of its driver", () => {
 });
 
 describe("a kernel without a driver", () => {
-  it("serves plugins that need none, on the fake kernel", async () => {
+  it("serves plugins that do not need one, on the fake kernel", async () => {
     const endpoints = { greet: endpoint("/greet", { rules: ["everyone"], handler: () => ({ text: "Ahoy" }) }) };
     const kernel = await createFakeKernel().use(
       createPlugin({ id: "greeter", endpoints, wrapDriver: (inner) => inner }),
@@ -137,8 +137,8 @@ describe("a kernel without a driver", () => {
   });
 });
 
-describe("a plugin in the place of a default one", () => {
-  it("may provide what that one provides", async () => {
+describe("a plugin in place of a default one", () => {
+  it("may provide the same capability", async () => {
     const mine = createPlugin({ id: "acme/versions", provides: ["versioned"] });
     const api = keelson({
       entities: [note],
@@ -163,7 +163,7 @@ describe("a hook that a plugin defines", () => {
     expect(seen).toEqual(["before", "after"]);
   });
 
-  it("stops the start where no plugin defines it, or its token is not one", async () => {
+  it("stops the start if no plugin defines it, or its token is invalid", async () => {
     const problems = await problemsOf(
       startApp([
         createPlugin({ id: "one", setup: ({ hooks }) => hooks.on(token("acme:nothing"), noop) }),
@@ -185,8 +185,8 @@ describe("a hook that a plugin defines", () => {
   });
 });
 
-describe("conditions on which records there are", () => {
-  it("hold together when two plugins have required them", async () => {
+describe("conditions that limit records to live ones", () => {
+  it("apply together when two plugins have required them", async () => {
     const narrow =
       (where: Record<string, unknown>): HookFunction<"operation:narrow"> =>
       (operation) =>
@@ -212,7 +212,7 @@ describe("conditions on which records there are", () => {
   });
 });
 
-describe("a call without what it needs", () => {
+describe("a call with missing arguments", () => {
   it.each<[string, () => unknown, string]>([
     ["createPlugin()", () => createPlugin(undefined as never), 'at least an "id"'],
     ["createPlugin({})", () => createPlugin({} as never), 'createPlugin() needs an "id"'],
@@ -227,7 +227,7 @@ describe("a call without what it needs", () => {
     expect(call).toThrow(message);
   });
 
-  it("a misspelt option of a plugin of this package is in the report", async () => {
+  it("to a first-party plugin with a misspelt option is in the report", async () => {
     expect(await problemsOf(startApp([audit({ keepDay: 3 } as never)]))).toBe(
       'audit: there is no option "keepDay". Did you mean "keepDays"?',
     );

@@ -17,11 +17,11 @@ describe("createPlugin", () => {
     expect(() => createPlugin({ id })).toThrow("must be kebab-case");
   });
 
-  it.each(["audit", "rate-limit", "acme/audit-log"])("takes the id %j", (id) => {
+  it.each(["audit", "rate-limit", "acme/audit-log"])("accepts the id %j", (id) => {
     expect(createPlugin({ id })).toMatchObject({ id, version: "0.0.0", requires: [], provides: [] });
   });
 
-  it("gives frozen plugins, which cannot change after they were checked", () => {
+  it("returns frozen plugins, which cannot change after they were checked", () => {
     expect(Object.isFrozen(createPlugin({ id: "a" }))).toBe(true);
   });
 });
@@ -38,7 +38,7 @@ describe("createPluginFactory", () => {
     expect(audit().endpoints?.where?.handler({} as never, undefined)).toBe("log");
   });
 
-  it("is told from its plugins and from strangers", () => {
+  it("is distinguished from its plugins and from other objects", () => {
     expect(detectPluginType(audit)).toBe("factory");
     expect(detectPluginType(audit())).toBe("plugin");
     for (const stranger of [() => 1, {}, null, "audit", { id: "x" }])
@@ -53,14 +53,14 @@ describe("PluginList", () => {
   const [a, b, c] = ["a", "b", "c"].map((id) => createPlugin({ id })) as [never, never, never];
   const list = new PluginList([a, b]);
 
-  it("adds, removes and replaces by id, and leaves the list it came from alone", () => {
+  it("adds, removes and replaces by id, and does not change the original list", () => {
     expect(list.with(c).ids).toEqual(["a", "b", "c"]);
     expect(list.without("a").ids).toEqual(["b"]);
     expect(list.replace("a", c).ids).toEqual(["c", "b"]);
     expect([...list].map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  it("names what is there when an id is not", () => {
+  it("lists the existing ids when an id is unknown", () => {
     expect(() => list.without("x")).toThrow('There is no plugin "x" in the list (a, b)');
     expect(() => list.replace("x", c)).toThrow(ConfigurationError);
   });
@@ -92,7 +92,7 @@ describe("entities of plugins", () => {
     expect(boot).toThrow('entity "app" is defined twice');
   });
 
-  it("count only when schemaFromEntities made them", async () => {
+  it("count only if schemaFromEntities created them", async () => {
     const plugin = createPlugin({ id: "odd", schema: { entities: {} } });
     const kernel = createApp({ entities: [], driver: memoryDriver(), plugins: [plugin], logger: noopLogger });
     expect(kernel.model.entities).toEqual([]);
@@ -100,7 +100,7 @@ describe("entities of plugins", () => {
   });
 });
 
-describe("a plugin that fails in setup with an error that is no configuration error", () => {
+describe("a plugin whose setup fails with an error other than a configuration error", () => {
   const bug = new TypeError("a bug");
   const failing = (id: string, thrown: unknown) =>
     createPlugin({
@@ -127,7 +127,7 @@ describe("a plugin that fails in setup with an error that is no configuration er
     expect((error as ConfigurationError).cause).toBe(bug);
   });
 
-  it("knows configuration errors of another copy of the package by their brand", () => {
+  it("recognises configuration errors of another copy of the package by their brand", () => {
     const foreign = Object.assign(new Error("x"), { code: "CONFIGURATION_ERROR", problems: ["theirs"] });
     Object.defineProperty(foreign, Symbol.for("keelson.error"), { value: true });
     const boot = (entities: readonly never[], plugins: readonly Plugin[]) => () =>
@@ -140,7 +140,7 @@ describe("a plugin that fails in setup with an error that is no configuration er
   });
 });
 
-describe("an entity that fails to build with an error that is no configuration error", () => {
+describe("an entity whose build fails with an error other than a configuration error", () => {
   it("stops the start with the error itself, which no report hides", () => {
     const broken = {
       build: () => {

@@ -25,20 +25,20 @@ describe("the state of a plugin", () => {
     },
   });
 
-  it("is what setup returned, in start and in endpoints", async () => {
+  it("is the result of setup, in start and in endpoints", async () => {
     const app = boot(counter);
     expect(await (await app.fetch(get("/next"))).json()).toEqual({ count: 11 });
     await app.close();
   });
 
-  it("belongs to one app, when two use one plugin", async () => {
+  it("belongs to one app, even if two use one plugin", async () => {
     const [one, two] = [boot(counter), boot(counter)];
     for (let i = 0; i < 3; i++) await one.fetch(get("/next"));
     expect(await (await two.fetch(get("/next"))).json()).toEqual({ count: 11 });
     await Promise.all([one.close(), two.close()]);
   });
 
-  it("reaches getUser, the wrappers of drivers, closing and stop", async () => {
+  it("is passed to getUser, driver wrappers, closing and stop", async () => {
     const seen: string[] = [];
     const mark = { name: "mine" };
     const note =
@@ -103,7 +103,7 @@ describe("the order of plugins", () => {
 });
 
 describe("closing", () => {
-  it("ends streams that would go on, before the app waits for requests in flight", async () => {
+  it("ends endless streams before the app waits for pending requests", async () => {
     const events = createPlugin({
       id: "events",
       setup: () => ({ ends: new Set<() => void>() }),
@@ -134,7 +134,7 @@ describe("closing", () => {
     expect(await text).toBe("data: hello\n\n");
   });
 
-  it("finds new requests refused already, and calls in the process still possible", async () => {
+  it("refuses new requests already, while in-process calls are still possible", async () => {
     let app: ReturnType<typeof boot>;
     const seen: unknown[] = [];
     const last = createPlugin({
@@ -193,7 +193,7 @@ describe("a token", () => {
     await app.close();
   });
 
-  it("gives undefined with tryUse, and an error with use, when nothing is provided", () => {
+  it("gives undefined with tryUse, and an error with use, if nothing is provided", () => {
     const seen: unknown[] = [];
     const asks = createPlugin({
       id: "asks",

@@ -29,7 +29,7 @@ const send = async (app: App, method: string, path: string, body?: object, heade
 };
 
 describe("two apps of one plugin list", () => {
-  it("share no quota, no key and no entry", async () => {
+  it("share no quota, key or audit entry", async () => {
     const plugins = makePlugins();
     const [one, two] = [boot(plugins), boot(plugins)];
     onTestFinished(async () => void (await Promise.all([one.close(), two.close()])));
@@ -45,7 +45,7 @@ describe("two apps of one plugin list", () => {
     expect([await one.driver.count("auditEntry"), await two.driver.count("auditEntry")]).toEqual([1, 1]);
   });
 
-  it("go on when the other is closed", async () => {
+  it("continue when the other is closed", async () => {
     const plugins = makePlugins();
     const [one, two] = [boot(plugins), boot(plugins)];
     onTestFinished(() => two.close());
@@ -56,10 +56,10 @@ describe("two apps of one plugin list", () => {
 });
 
 describe("many apps, one after the other", () => {
-  it("leave nothing behind when they are closed", async () => {
+  it("leave no memory behind when they are closed", async () => {
     const script = await childProgram(new URL("boots.child.ts", import.meta.url));
     const times = amount(100, 1_000);
-    // In a process of its own, where nothing else is in memory.
+    // In a separate process, where nothing else is in memory.
     const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", script, String(times)]);
     expect(Number(stdout) / times).toBeLessThan(4_096); // bytes for each app
   });

@@ -24,7 +24,7 @@ describe("case conversions", () => {
     expect(snakeCase("XMLHttpRequest")).toBe("xml_http_request");
   });
 
-  it("convert what is no name, too, however long", () => {
+  it("convert text that is not a name too, of any length", () => {
     for (const text of ["aA", "Aa", "a ", "1a", "-", "é-"].map((part) => part.repeat(100_000)))
       for (const convert of [capitalize, pascalCase, camelCase, kebabCase, snakeCase])
         expect(convert(text).length).toBeLessThanOrEqual(2 * text.length);
@@ -68,7 +68,7 @@ describe("pluralize and singularize", () => {
     expect(singularize(many)).toBe(one);
   });
 
-  it("leave a name alone that cannot be meant", () => {
+  it("leave an overlong name unchanged", () => {
     const long = "a".repeat(1_000_000);
     expect(pluralize(long)).toBe(long);
     expect(singularize(long)).toBe(long);
@@ -86,7 +86,7 @@ describe("didYouMean", () => {
     expect(nearest("Views", ["views"])).toBe("views");
     expect(didYouMean("imdbRatng", ["imdbRating"])).toBe(' Did you mean "imdbRating"?');
   });
-  it("says nothing when nothing is near, and does not look at absurd names", () => {
+  it("returns nothing if no candidate is near, and skips overlong names", () => {
     expect(didYouMean("zzz", ["title"])).toBe("");
     expect(nearest("t".repeat(65), ["title"])).toBeUndefined();
   });

@@ -17,7 +17,7 @@ const longBytes = (body: unknown): number => {
 /** An upper bound: everything, plus each name again. Hidden values must not count. */
 const mostBytes = (body: unknown): number => JSON.stringify(body ?? null).length * 2;
 
-/** Whether a page respects the limit: the first record is always returned, whatever its size. */
+/** Whether a page respects the limit: the first record is always returned, at any size. */
 const fits = (page: readonly unknown[], most: number): boolean => page.length < 2 || longBytes(page) <= most;
 
 /**

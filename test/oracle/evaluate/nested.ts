@@ -182,8 +182,8 @@ export class Work {
   }
 
   /**
-   * Writes the records that refer to the record, and changes its references: based on the record as first written, whatever
-   * its own nested writes change.
+   * Writes the records that refer to the record, and changes its references: based on the record as first written, before
+   * its own nested writes.
    */
   #after(entity: EntityModel, id: string, nested: readonly [RelationModel, JsonObject][], ids: Ids): void {
     const written = rowOf(this.world, entity.name, id);

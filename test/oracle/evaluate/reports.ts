@@ -138,7 +138,7 @@ function all<T>(list: readonly T[], of: (one: T) => readonly string[] | undefine
   return parts.includes(undefined) ? undefined : parts.flatMap((one) => one ?? []);
 }
 
-/** What the handler makes of it. A copy shows the fields that the record showed when it was read, whatever values it has now. */
+/** What the handler makes of it. A copy shows the fields that the record showed when it was read, also if its values changed. */
 function handled(setting: Setting, { read, handling }: Report, body: unknown): unknown {
   if (handling === "nested") return [{ deep: { er: body } }];
   if (handling !== "claimed") return body;

@@ -149,7 +149,7 @@ describe("accounts", () => {
     expect([await found("ann"), await found("zoe")]).toEqual([[], [{ id }]]);
   });
 
-  it("are rate-limited in production, whatever NODE_ENV is", async () => {
+  it("are rate-limited in production, with any NODE_ENV", async () => {
     const { url } = await open({}, [], memoryDriver(), { production: true });
     const wrong = { ...ann, password: "a guess at it" };
     const statuses: number[] = [];

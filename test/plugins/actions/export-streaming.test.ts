@@ -81,7 +81,7 @@ describe("an export", () => {
     expect(lists).toEqual([]);
   });
 
-  it("responds with 401 and 403, whatever the query, before any record is read", async () => {
+  it("responds with 401 and 403 to any query, before any record is read", async () => {
     const { driver, lists } = watchedDriver();
     const secret = entity("secret", { name: string })
       .rules({ read: ["admin"] })

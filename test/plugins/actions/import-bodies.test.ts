@@ -142,7 +142,7 @@ describe("an import", () => {
     expect((await stored("By Hook")).map(({ title }) => title)).toEqual(["By Hook 1", "By Hook 2", "By Hook 3"]);
   });
 
-  it("shows hooks the records of earlier rows, whatever they ask the driver", async () => {
+  it("shows hooks the records of earlier rows, in any query to the driver", async () => {
     const sees: Record<string, (driver: Driver, where: Where) => Promise<unknown>> = {
       findOne: async (driver, where) => Number((await driver.findOne(note, where)) !== null),
       findMany: async (driver, where) => (await driver.findMany(note, { where })).length,

@@ -253,7 +253,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect(idsOf(await authors("posts.title_starts=li"))).toEqual(["ann"]);
     });
 
-    it("of a to-one relation are the live one, whatever existed before", async () => {
+    it("of a to-one relation are the live one, also after earlier ones", async () => {
       const old = await create(ANN, "/profiles", { bio: "old", userId: "ann" });
       await ask(ANN, "DELETE", `/profiles/${old}/soft`);
       const current = await create(ANN, "/profiles", { bio: "new", userId: "ann" });

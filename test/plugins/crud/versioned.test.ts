@@ -124,7 +124,7 @@ const versionOf = async (name: "note" | "label" | "page", path: string): Promise
   (await api.driver.findOne(name, { id: path.split("/").at(-1) }))?.version as number;
 
 describe("versions of records", () => {
-  it("begin with 1, whatever is submitted, and every write adds 1", async () => {
+  it("begin with 1, for any input, and every write adds 1", async () => {
     const { json, status } = await ask("POST", "/notes", { body: { text: "one", version: 9 } });
     expect([status, json.version]).toEqual([201, 1]);
     const path = `/notes/${json.id}`;

@@ -95,7 +95,7 @@ describe("fields that are in no response", () => {
     expect(after).toMatchObject({ token: before?.token, password: before?.password, ssnBidx: before?.ssnBidx });
   });
 
-  it("are masked in records that services read, whatever their scope", async () => {
+  it("are masked in records that services read, in any scope", async () => {
     const all = { services: { people: ({ driver }: { driver: unknown }) => driver } };
     const other = createHandlerApp({ entities: [user, note], encryption: { key: "11".repeat(32) }, ...all });
     await other.api.asSystem().user.create({ name: "n", token: "the token", password: "the password", ssn: "1" });

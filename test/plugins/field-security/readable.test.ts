@@ -258,7 +258,7 @@ describe("a field that only some records show", () => {
     if (user !== null) expect(shownIn((await app.api.as(user).person.list()).data)).toEqual(truth);
   });
 
-  it.each(TRUTH)("is decided on the whole record, whatever is selected: %s", async (_, user, truth) => {
+  it.each(TRUTH)("is decided on the whole record, for any selection: %s", async (_, user, truth) => {
     const as = app.as(user);
     for (const name of RULED) {
       const shown = Object.fromEntries(

@@ -32,13 +32,13 @@ describe("health", () => {
     expect(kernel.seen.requires).toEqual(["rules"]);
   });
 
-  it("answers /health/live without querying the database", async () => {
+  it("responds to /health/live without querying the database", async () => {
     const { asked } = await start(() => Promise.reject(new DatabaseUnavailableError()));
     expect(await kernel.call("GET", "/health/live")).toMatchObject({ status: 200, body: { status: "ok" } });
     expect(asked()).toBe(0);
   });
 
-  it("answers /health/ready with 200 while the database answers", async () => {
+  it("responds to /health/ready with 200 while the database is available", async () => {
     await start(async () => {});
     expect(await ready()).toMatchObject({ status: 200, body: { status: "ok" } });
   });

@@ -47,7 +47,7 @@ describe("a repeated request", () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it.each(["PUT", "PATCH"])("gets the stored response for %s, whatever the record is now", async (method) => {
+  it.each(["PUT", "PATCH"])("gets the stored response for %s, even if the record has changed", async (method) => {
     const { json } = await app.create();
     const path = `/api/orders/${json.id}`;
     const init = { body: { item: "sail" }, headers: { "if-match": '"1"' } };
@@ -248,7 +248,7 @@ describe("work that is not in a transaction with its key", () => {
 });
 
 describe("a response that cannot be stored, of work outside a transaction", () => {
-  it("is sent once, and a repetition is told that the work is done", async () => {
+  it("is sent once, and a repetition gets an error that the work is done", async () => {
     const before = await count();
     expect((await app.send("POST", "/api/orders/wide", key)).status).toBe(200);
     const { status, json } = await app.send("POST", "/api/orders/wide", key);

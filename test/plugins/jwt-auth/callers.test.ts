@@ -21,7 +21,7 @@ describe("a caller", () => {
     expect(await app.ask({ "x-authorization": "Bearer x" })).toMatchObject({ json: { kind: "anonymous" } });
   });
 
-  it("without Authorization is asked for a token where one is needed", async () => {
+  it("without Authorization gets a challenge where a user is needed", async () => {
     const { status, headers } = await (await serveWho(options)).ask(undefined, "/mine");
     expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });

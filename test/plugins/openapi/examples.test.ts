@@ -29,7 +29,7 @@ const EXAMPLES: Readonly<Record<string, () => Promise<Pick<Keelson, "hasService"
 const READERS = { nobody: "public", "a user": { id: "ann" }, "the system": "system" } as const;
 
 describe.each(Object.entries(EXAMPLES))("the document of %s", (_, create) => {
-  it("is valid for all, gives types, and shows no caller more than they may do", async () => {
+  it("is valid for all, can be turned into types, and shows only a caller's rights", async () => {
     const api = await create();
     onTestFinished(() => api.close());
     const all = await openapiDocument(api);

@@ -39,7 +39,7 @@ describe("addresses", () => {
       const ask = (forged: string) => status("/report", `${forged}192.0.2.1, 10.1.2.3, 10.1.9.9`);
       expect([await ask(""), await ask("198.51.100.1, "), await ask("10.1.0.1, ")]).toEqual([200, 429, 429]);
     }
-    // A machine that is not a trusted proxy is the client, whatever it reports.
+    // A machine that is not a trusted proxy is the client, and its headers are ignored.
     const ask = (forged: string) => byNetwork.status("/report", `${forged}, 192.0.2.50, 10.1.9.9`);
     expect([await ask("192.0.2.60"), await ask("192.0.2.70")]).toEqual([200, 429]);
   });

@@ -69,7 +69,7 @@ const drivers: readonly (readonly [string, () => Promise<Driver>])[] = [
   ["SQLite", async () => embedded({ file: await sqliteFile() })],
   ["PostgreSQL", async () => postgres(database.url)],
 ];
-it("keeps its limit and blocks no other request while its row is locked", async () => {
+it("a burst keeps its limit and blocks no other request while its row is locked", async () => {
   const own = await freshPostgres();
   onTestFinished(own.drop);
   const { status } = await serveLimited(

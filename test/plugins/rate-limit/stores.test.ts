@@ -31,7 +31,7 @@ describe("the store in memory", () => {
     expect(hit().count).toBe(1);
   });
 
-  it("never has more left of a window than its length, whatever the time", () => {
+  it("never has more left of a window than its length, at any time", () => {
     const store = memoryRateStore();
     const clock = vi.spyOn(performance, "now");
     onTestFinished(() => clock.mockRestore());

@@ -136,7 +136,7 @@ describe("include", () => {
     expect(post).toEqual({ id: "p1", title: "First", author: expect.objectContaining({ id: "ann" }) });
   });
 
-  it("runs one statement per relation and level, whatever the number of records", async () => {
+  it("runs one statement per relation and level, for any number of records", async () => {
     const base = memoryDriver(SEED);
     const counting = recordStatements(base);
     kernel = createFakeKernel()

@@ -21,7 +21,7 @@ interface Outcome {
   readonly billing: TestService;
 }
 
-/** Lists customers with their subscriptions over HTTP. The status must be 200, whatever the service does. */
+/** Lists customers with their subscriptions over HTTP. The status must be 200 for any behaviour of the service. */
 async function listFrom(answer: (call: Call) => unknown, count = 2, batchSize = 100): Promise<Outcome> {
   const billing = serviceOf(answer);
   const { lines, logger } = keepingLog();
@@ -220,7 +220,7 @@ describe("a service that", () => {
     expect(JSON.stringify(outcome.lines, withoutMessages)).not.toContain("canary");
   });
 
-  it("never responds costs one deadline, whatever the number of batches", async () => {
+  it("never responds costs one deadline, for any number of batches", async () => {
     const { titles, ms, billing } = await listFrom(() => never, 100, 2);
     expect(new Set(titles)).toEqual(new Set([null]));
     expect(ms).toBeLessThan(HANGING);

@@ -62,7 +62,7 @@ describe("the request of httpService", () => {
     ]);
   });
 
-  it("arrives unchanged, whatever characters an id contains", async () => {
+  it("arrives unchanged, with any characters in an id", async () => {
     const { baseUrl, targets } = await listServer();
     const { fetchByIds } = httpService({ baseUrl });
     const hostile = [

@@ -322,7 +322,7 @@ describe("one request", () => {
 });
 
 describe("a custom action", () => {
-  it("returns joined records masked, whatever it does with them", async () => {
+  it("returns joined records masked, in any form", async () => {
     const withPeek = entity("customer", { name: string, subscription: belongsTo(() => subscription).remote("billing") })
       .timestamps(false)
       .rules({ read: ["everyone"] })

@@ -300,7 +300,7 @@ describe("a rule that reads the record", () => {
     expect(fn).toHaveBeenCalledTimes(4);
   });
 
-  it("decides the same whatever was requested before", async () => {
+  it("decides the same after any earlier requests", async () => {
     const { ask, driver } = await boot(
       rule((context) => context.user?.role === "editor" && context.record?.open === true),
     );

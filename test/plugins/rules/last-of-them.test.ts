@@ -43,7 +43,7 @@ describe.each(ALL_DATABASES)("a rule about the others of a group on %s", (_name,
     ["deletes", (id) => as("x").request("DELETE", `/api/members/${id}`)],
     ["changes", (id) => as(id).request("PATCH", `/api/members/${id}`, { role: "user" })],
     ["bulk deletions", (id) => as("x").request("POST", "/api/members/bulk-delete", { ids: [id] })],
-  ])("leaves one administrator after %s in parallel", async (_what, run) => {
+  ])("leaves one administrator after parallel %s", async (_what, run) => {
     for (let round = 0; round < ROUNDS; round++) {
       for (const id of ["a", "b"])
         await app.api.asSystem().member.create({ id, userId: id, role: "admin", groupId: "g" });
@@ -119,7 +119,7 @@ describe.each(ALL_DATABASES)("a rule about others further away on %s", (_name, o
     ["deletes", (id) => ask("DELETE", `/api/staff/${id}`)],
     ["changes", (id) => ask("PATCH", `/api/staff/${id}`, { role: "user" })],
     ["bulk deletions", (id) => ask("POST", "/api/staff/bulk-delete", { ids: [id] })],
-  ])("leaves one administrator of two teams after %s in parallel", async (_what, run) => {
+  ])("leaves one administrator of two teams after parallel %s", async (_what, run) => {
     for (let round = 0; round < ROUNDS; round++) {
       await app.api.asSystem().staff.create({ id: "a", role: "admin", teamId: "t1" });
       await app.api.asSystem().staff.create({ id: "b", role: "admin", teamId: "t2" });

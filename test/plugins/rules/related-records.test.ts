@@ -77,7 +77,7 @@ const twig = entity("twig", {
 })
   .timestamps(false)
   .rules({ ...reading, update: [hasOpenSibling] });
-/** Members may change it, and others once its folder is closed. */
+/** Members may update it, and other callers once its folder is closed. */
 const draft = entity("draft", { ...fields, folder: belongsTo(() => folder) })
   .timestamps(false)
   .rules({ ...reading, update: [all(member, unlocked), defineRule("rrClosed", () => ({ folder: { open: false } }))] });
@@ -133,7 +133,7 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
       }
     });
 
-    it.each([{ text: "new" }, {}])("is replaced by another rule that has come to hold: %j", async (data) => {
+    it.each([{ text: "new" }, {}])("is replaced by another rule that passes by then: %j", async (data) => {
       between = async () => {
         await app.api.driver.update("folder", { id: "f1" }, { open: false });
         await revoke();
@@ -212,7 +212,7 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
       return answer;
     }
 
-    it("does not count what the change itself made of the record", async () => {
+    it("does not count what the change itself has made true", async () => {
       const twigs = app.api.asSystem().twig;
       await twigs.create({ id: "a" });
       await twigs.create({ id: "shut", open: false, parentId: "a" });

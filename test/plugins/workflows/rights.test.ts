@@ -237,7 +237,7 @@ describe("the report of a run with a record whose field depends on it", () => {
   }
 
   it.each(["same", "claim", "add", "lose"])(
-    "shows the field by the values that were read, whatever a step returns: %s",
+    "shows the field by the values that were read, not by a step's result: %s",
     async (name) => {
       const app = await keyed();
       const { result } = await shown(app, `/api/keys/${name}`);
@@ -307,7 +307,7 @@ const paper = entity("paper", { title: string, by: string })
       ]),
   });
 
-describe("a copy that a step made of a record", () => {
+describe("a step's copy of a record", () => {
   async function papers() {
     const app = await started([paper]);
     const now = { createdAt: new Date(), updatedAt: new Date() };

@@ -401,7 +401,7 @@ describe("the key of a quota", () => {
     expect((await sendAs(limited(), "anonymous", "POST", "/login", { body: many })).status).toBe(429);
   });
 
-  it("GHSA-p6v2-xcpg-h6xw an IPv6 network has one quota, whatever addresses it uses", async () => {
+  it("GHSA-p6v2-xcpg-h6xw an IPv6 network has one quota for all its addresses", async () => {
     const policies = [{ name: "all", limit: 3, window: 3_600, by: "address" as const }];
     const api = keelson({
       entities: [],

@@ -308,7 +308,7 @@ describe("defaults that fail open", () => {
     });
   });
 
-  describe("GHSA-8fpg-xm3f-6cx3 a failing authentication lets callers in", () => {
+  describe("GHSA-8fpg-xm3f-6cx3 a failing authentication admits callers", () => {
     it("does not happen: the status is 401 or 503, even for public records", async () => {
       const failing = [
         () => {

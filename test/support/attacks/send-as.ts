@@ -2,7 +2,7 @@ import type { CallerName } from "../protected/truth.ts";
 import { send } from "../send.ts";
 import type { Answer, SentInit, Target } from "./probe.ts";
 
-/** Sends a request as a caller and reads the response, whatever its status. */
+/** Sends a request as a caller and reads the response, with any status. */
 export async function sendAs(
   { url, tokens }: Target,
   caller: CallerName,

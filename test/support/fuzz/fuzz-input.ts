@@ -27,7 +27,7 @@ export function whole(message: Message, isForbidden = false): FuzzInput {
   return { caller, bytes: toBytes(message), isHead: method === "HEAD", isWhole: true, isForbidden };
 }
 
-/** Bytes that may be no request, or several. */
+/** Bytes that may contain any number of requests. */
 export function loose(caller: CallerName, bytes: Buffer): FuzzInput {
   return { caller, bytes, isHead: false, isWhole: false, isForbidden: false };
 }

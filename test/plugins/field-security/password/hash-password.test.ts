@@ -22,7 +22,7 @@ describe("hashPassword and verifyPassword", () => {
     expect(await verifyPassword("wrong horse", stored)).toBe(false);
   });
 
-  it("return a promise, whatever their arguments", async () => {
+  it("return a promise for any arguments", async () => {
     const hashed = hashPassword("");
     expect(hashed).toBeInstanceOf(Promise);
     await expect(hashed).rejects.toThrow(BadRequestError);

@@ -32,7 +32,7 @@ describe("a hash queue", () => {
     expect(begun).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it("lets no later caller overtake a waiting one", async () => {
+  it("allows no later caller to overtake a waiting one", async () => {
     const queue = createHashQueue({ concurrency: 1, queue: 10 });
     const { begun, end, work } = pieces(3);
     const first = queue(work(0));

@@ -56,7 +56,7 @@ describe("a blind index that was moved to another record", () => {
     ["equality", { email: "eve@shop" }],
     ["a list", { email: ["eve@shop", "nobody"] }],
     ["one of several conditions", { AND: [{ OR: [{ email: "eve@shop" }, { name: "x" }] }, { name: "Admin" }] }],
-  ])("matches no other record, whatever is selected: %s", async (_, where) => {
+  ])("matches no other record, with any selection: %s", async (_, where) => {
     for (const select of [undefined, ["name"], ["id"], ["email"], ["secret"]])
       await expect(find(where, select)).rejects.toMatchObject({ code: "DECRYPTION_FAILED", reason: "refused" });
   });
