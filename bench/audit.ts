@@ -1,5 +1,4 @@
 // What `audit()` costs: the same writes to three apps on PostgreSQL, without it, with it, and with an `onChange` listener that does nothing.
-import { Client } from "pg";
 import {
   bulkUpdateAction,
   createPlugin,
@@ -12,7 +11,7 @@ import {
   string,
 } from "../src/index.ts";
 import { audit } from "../src/plugins/audit/index.ts";
-import { benchDatabaseUrl } from "./database.ts";
+import { askDatabase, dropDatabase, freshDatabase } from "./database.ts";
 import { compareInTurns, type Workloads } from "./take-turns.ts";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
@@ -61,24 +60,12 @@ const WORKLOADS: Workloads<App> = {
         }),
 };
 
-async function ask(database: string, ...statements: string[]): Promise<void> {
-  const url = new URL(benchDatabaseUrl());
-  url.pathname = `/${database}`;
-  const client = new Client({ connectionString: url.href });
-  await client.connect();
-  for (const statement of statements) await client.query(statement);
-  await client.end();
-}
-
 async function open(name: string, plugins: readonly Plugin[], index: number): Promise<readonly [string, App]> {
   const database = `${DATABASE}_${index}`;
-  await ask("postgres", `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`, `CREATE DATABASE ${database}`);
-  await ask(database, `ALTER DATABASE ${database} SET synchronous_commit = off`);
-  const url = new URL(benchDatabaseUrl());
-  url.pathname = `/${database}`;
-  const app = keelson({ entities: [post], driver: postgres(url.href), plugins, logger: noopLogger });
+  const url = await freshDatabase(database);
+  const app = keelson({ entities: [post], driver: postgres(url), plugins, logger: noopLogger });
   await app.ready;
-  await ask(
+  await askDatabase(
     database,
     `INSERT INTO post (id, title, body, views, "updatedAt") SELECT 'p' || n, 'post ' || n, 'text', n % 1000, now() FROM generate_series(1, ${ROWS}) n`,
     "VACUUM ANALYZE post",
@@ -92,6 +79,6 @@ try {
 } finally {
   for (const [index, [, app]] of apps.entries()) {
     await app.close();
-    await ask("postgres", `DROP DATABASE IF EXISTS ${DATABASE}_${index} WITH (FORCE)`);
+    await dropDatabase(`${DATABASE}_${index}`);
   }
 }

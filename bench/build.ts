@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "tsup";
+import { LOADED_IN_ORDER } from "../scripts/loaded-in-order.ts";
 import { beforeId, peers } from "./contenders.ts";
 
 /** Where compiled files go; not under version control. */
@@ -76,7 +77,7 @@ async function compile(outDir: string, entry: Record<string, string>, tsconfig?:
     target: "node20",
     platform: "node",
     skipNodeModulesBundle: true,
-    noExternal: [/^(?:tsyringe|reflect-metadata)/], // loaded in an order (src/kernel/container)
+    noExternal: [LOADED_IN_ORDER],
     splitting: true,
     clean: tsconfig === undefined,
     config: false,

@@ -12,11 +12,35 @@ export const poolSize = 10;
 /** The server to use: `DATABASE_URL`, or the local one. The name of the database in it is only used to connect and create ours. */
 const serverUrl = (): URL => new URL(process.env.DATABASE_URL || "postgres://root@127.0.0.1:5432/postgres");
 
-/** The benchmark's own database on that server. */
-export function benchDatabaseUrl(): string {
+function urlOf(database: string): string {
   const url = serverUrl();
-  url.pathname = `/${databaseName}`;
+  url.pathname = `/${database}`;
   return url.href;
+}
+
+/** The benchmark's own database on that server. */
+export const benchDatabaseUrl = (): string => urlOf(databaseName);
+
+/** Runs statements in a database of that server. */
+export async function askDatabase(name: string, ...statements: string[]): Promise<void> {
+  const client = new Client({ connectionString: urlOf(name) });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Creates a database, in place of one of this name. @returns its address */
+export async function freshDatabase(name: string): Promise<string> {
+  await dropDatabase(name);
+  await askDatabase("postgres", `CREATE DATABASE ${name}`, `ALTER DATABASE ${name} SET synchronous_commit = off`);
+  return urlOf(name);
+}
+
+export function dropDatabase(name: string): Promise<void> {
+  return askDatabase("postgres", `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 }
 
 /** Whether the server runs on this machine, so that its processes can be measured and pinned. */

@@ -1,6 +1,5 @@
 // What ids of whole numbers cost, and tables and columns with names of their own: the same requests to three apps on PostgreSQL
 // that differ in these alone.
-import { Client } from "pg";
 import {
   belongsTo,
   type EntityLike,
@@ -12,7 +11,7 @@ import {
   postgres,
   string,
 } from "../src/index.ts";
-import { benchDatabaseUrl } from "./database.ts";
+import { askDatabase, dropDatabase, freshDatabase } from "./database.ts";
 import { compareInTurns, type Workloads } from "./take-turns.ts";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
@@ -96,28 +95,21 @@ const WORKLOADS: Workloads<Contender> = {
     one.app.handle({ method: "PUT", url: `/api/posts/${idOf(one, turn)}`, headers, body: post(one, turn) }),
 };
 
-async function ask(database: string, ...statements: string[]): Promise<void> {
-  const url = new URL(benchDatabaseUrl());
-  url.pathname = `/${database}`;
-  const client = new Client({ connectionString: url.href });
-  await client.connect();
-  for (const statement of statements) await client.query(statement);
-  await client.end();
-}
-
 async function open(kind: keyof typeof FILL): Promise<Contender> {
   const database = `${DATABASE}_${kind}`;
-  await ask("postgres", `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`, `CREATE DATABASE ${database}`);
-  await ask(database, `ALTER DATABASE ${database} SET synchronous_commit = off`);
-  if (kind === "mapped") await ask(database, MAPPED_TABLES);
-  const url = new URL(benchDatabaseUrl());
-  url.pathname = `/${database}`;
+  const url = await freshDatabase(database);
+  if (kind === "mapped") await askDatabase(database, MAPPED_TABLES);
   const entities = (kind === "mapped" ? mapped() : plain(kind === "int")) as never;
-  const app = keelson({ entities, driver: postgres(url.href), logger: noopLogger });
+  const app = keelson({ entities, driver: postgres(url), logger: noopLogger });
   await app.ready;
   const tables = kind === "mapped" ? ["crm_posts", "crm_authors"] : ["post", "author"];
   const index = kind === "mapped" ? "crm_posts (seen)" : "post (views)";
-  await ask(database, FILL[kind], `CREATE INDEX ON ${index}`, ...tables.map((table) => `VACUUM ANALYZE ${table}`));
+  await askDatabase(
+    database,
+    FILL[kind],
+    `CREATE INDEX ON ${index}`,
+    ...tables.map((table) => `VACUUM ANALYZE ${table}`),
+  );
   return kind === "text" ? { app, post: "p", author: "a" } : { app, post: "", author: "" };
 }
 
@@ -132,6 +124,5 @@ try {
   await compareInTurns("ids", contenders, WORKLOADS, { rounds: ROUNDS, requests: REQUESTS });
 } finally {
   for (const { app } of apps) await app.close();
-  for (const kind of Object.keys(FILL))
-    await ask("postgres", `DROP DATABASE IF EXISTS ${DATABASE}_${kind} WITH (FORCE)`);
+  for (const kind of Object.keys(FILL)) await dropDatabase(`${DATABASE}_${kind}`);
 }

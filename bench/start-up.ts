@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { Client } from "pg";
 import { build } from "tsup";
+import { LOADED_IN_ORDER } from "../scripts/loaded-in-order.ts";
 import { peersAreInstalled, peersHint } from "./contenders.ts";
 import { benchDatabaseUrl, openDatabase } from "./database.ts";
 import { firstAnswer, type Start } from "./start-up/first-answer.ts";
@@ -31,7 +32,7 @@ interface Case {
 async function compile(outDir: string, entry: Record<string, string>): Promise<void> {
   const settings = { format: "esm", target: "node20", platform: "node", skipNodeModulesBundle: true } as const;
   const output = { outDir, clean: true, config: false, dts: false, silent: true } as const;
-  const noExternal = [/^(?:tsyringe|reflect-metadata)/]; // loaded in an order (src/kernel/container)
+  const noExternal = [LOADED_IN_ORDER];
   await build({ entry, noExternal, ...settings, ...output, outExtension: () => ({ js: ".mjs" }) });
 }
 

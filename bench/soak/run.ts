@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "tsup";
+import { LOADED_IN_ORDER } from "../../scripts/loaded-in-order.ts";
 import { soakFile } from "./reliability-figures.ts";
 import { soak } from "./soak.ts";
 import type { DatabaseKind } from "./soak-database.ts";
@@ -44,7 +45,7 @@ async function run(): Promise<void> {
     target: "node20",
     platform: "node",
     skipNodeModulesBundle: true,
-    noExternal: [/^(?:tsyringe|reflect-metadata)/], // loaded in an order (src/kernel/container)
+    noExternal: [LOADED_IN_ORDER],
     config: false,
     dts: false,
     silent: true,

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "tsup";
+import { LOADED_IN_ORDER } from "../../scripts/loaded-in-order.ts";
 import { builtOnce } from "./built-once.ts";
 import { repositoryRoot, sourceFiles } from "./source-files.ts";
 
@@ -29,7 +30,7 @@ export async function childProgram(script: URL): Promise<string> {
       silent: true,
       keepNames: true,
       skipNodeModulesBundle: true,
-      noExternal: [/^(?:keelson|tsyringe|reflect-metadata)/],
+      noExternal: [/^keelson/, LOADED_IN_ORDER],
     });
   });
   return join(folder, `${nameOf(fileURLToPath(script).slice(repositoryRoot.length + 1))}.mjs`);

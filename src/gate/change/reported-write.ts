@@ -120,7 +120,7 @@ export class ReportedWrite {
   /** Changes all matching records with one statement per page. */
   async #updateAll(entity: AnyEntity, statement: Update): Promise<Written> {
     let count = 0;
-    for await (const found of this.#lockedPages(entity, statement.where)) {
+    for await (const found of this.#lockedPages(entity, statement.where, true)) {
       const where = amongIds(entity, found);
       const before = new Map(found.map((row) => [row.id, { ...row }]));
       count += (await this.#driver.execute({ ...statement, where })).count;
@@ -137,7 +137,7 @@ export class ReportedWrite {
   /** Deletes all matching records, to which no reported records refer, with one statement per page. */
   async #deleteAll(entity: AnyEntity, statement: Delete): Promise<Written> {
     let count = 0;
-    for await (const found of this.#lockedPages(entity, statement.where)) {
+    for await (const found of this.#lockedPages(entity, statement.where, "delete")) {
       const before = found.map((row) => ({ ...row }));
       count += (await this.#driver.execute({ ...statement, where: amongIds(entity, found) })).count;
       await this.#report(
@@ -202,8 +202,8 @@ export class ReportedWrite {
     return { count, rows: [] };
   }
 
-  #lockedPages(entity: AnyEntity, where: Condition): AsyncIterable<readonly Row[]> {
-    return this.#pages(entity, where, { lock: this.#driver.capabilities.concurrentTransactions });
+  #lockedPages(entity: AnyEntity, where: Condition, lock: true | "delete"): AsyncIterable<readonly Row[]> {
+    return this.#pages(entity, where, this.#driver.capabilities.concurrentTransactions ? { lock } : {});
   }
 
   async *#pages(

@@ -92,8 +92,8 @@ function isWritable(open: ClientConnection, { entity }: ClientPlan, condition: C
   return saysAll(open, condition) && (open.dialect.returnsRows || !looksAt(condition, entity));
 }
 
-/** Whether a write needs more than one call, and so a transaction. */
-export function takesSeveralCalls(open: ClientConnection, write: Update | Delete): boolean {
+/** Whether an update or a deletion needs more than one call, and so a transaction. */
+export function isWrittenInCalls(open: ClientConnection, write: Update | Delete): boolean {
   const isReadAfterwards = write.kind === "update" && write.returning === true && !open.dialect.returnsRows;
   return isReadAfterwards || !isWritable(open, open.planOf(write.entity), write.where);
 }

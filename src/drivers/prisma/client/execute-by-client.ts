@@ -9,7 +9,7 @@ import {
 } from "./client-connection.ts";
 import { changeLinks, selectLinks } from "./client-links.ts";
 import { clientFind, countRows } from "./client-reads.ts";
-import { deleteRows, insertRows, MOST_AT_ONCE, takesSeveralCalls, updateRows } from "./client-writes.ts";
+import { deleteRows, insertRows, isWrittenInCalls, MOST_AT_ONCE, updateRows } from "./client-writes.ts";
 
 /** Prisma's own timeout is longer by this, so that Keelson's timeout determines the error. */
 const PRISMA_GRACE_MS = 1_000;
@@ -36,7 +36,7 @@ function clientExecutor(session: ClientSession, transaction: DriverPort["transac
   const find = clientFind(session);
 
   async function run(statement: Statement): Promise<ResultOf<Statement>> {
-    if (!session.inTransaction && isInSeveralCalls(session, statement))
+    if (!session.inTransaction && takesSeveralCalls(session, statement))
       return transaction((execute) => execute(statement));
     switch (statement.kind) {
       case "find":
@@ -60,7 +60,7 @@ function clientExecutor(session: ClientSession, transaction: DriverPort["transac
   return run as Execute;
 }
 
-function isInSeveralCalls(session: ClientSession, statement: Statement): boolean {
+function takesSeveralCalls(session: ClientSession, statement: Statement): boolean {
   switch (statement.kind) {
     case "find":
       return Boolean(statement.lock);
@@ -68,7 +68,7 @@ function isInSeveralCalls(session: ClientSession, statement: Statement): boolean
       return statement.rows.length > MOST_AT_ONCE;
     case "update":
     case "delete":
-      return takesSeveralCalls(session.connection(), statement);
+      return isWrittenInCalls(session.connection(), statement);
     case "link":
     case "unlink":
       return statement.targets.length > MOST_AT_ONCE;

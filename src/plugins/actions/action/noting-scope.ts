@@ -5,13 +5,14 @@ import type { Operation, OperationInput, OperationScope } from "../../../gate/in
  * these records lets a repeated response obey the rights that the caller has then.
  */
 export function notingScope(scope: OperationScope): OperationScope {
+  if (scope.state.shown === undefined) return scope; // the response is not kept
   const own: Partial<OperationScope> = {
     run: async (input) => note(input, await scope.run(input)),
     transaction: (work, options) => scope.transaction((inner) => work(notingScope(inner)), options),
   };
   return new Proxy(scope, {
     get(target, name) {
-      const given: unknown = Reflect.get(own, name) ?? Reflect.get(target, name);
+      const given: unknown = Reflect.get(Object.hasOwn(own, name) ? own : target, name);
       return typeof given === "function" ? given.bind(target) : given;
     },
   });

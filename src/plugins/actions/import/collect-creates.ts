@@ -192,7 +192,7 @@ function keyOf(condition: Condition): unknown {
     case "not":
       return ["not", keyOf(condition.of)];
     case "compare":
-      return compareKey(condition);
+      return [condition.column.name, condition.column.path, condition.test, condition.value, recordKey(condition)];
     case "related":
       return [condition.relation.name, keyOf(condition.matches)];
     default:
@@ -200,8 +200,8 @@ function keyOf(condition: Condition): unknown {
   }
 }
 
-function compareKey({ column, test, value, record }: Compare): unknown {
-  return [column.name, column.path, test, value, record && [record.entity.name, keyOf(record.where)]];
+function recordKey({ record }: Compare): unknown {
+  return record && [record.entity.name, keyOf(record.where)];
 }
 
 const isolatedOf = new WeakMap<EntityModel, ReadonlySet<string>>();

@@ -50,8 +50,8 @@ export function existsAction(): ActionBuilder<PlainShape<{ readonly exists: bool
     async handler({ scope, entity, params, rules }) {
       if ((params.id as string).length > scope.app.limits.idLength) return { exists: false };
       const query = { select: ["id"] };
-      scope.state.shown?.noteCount(entity);
       const { applied } = await scope.run({ kind: "read", entity, id: params.id, rules, query, ifFound: true });
+      if (applied) scope.state.shown?.note(entity, { id: params.id });
       return { exists: applied };
     },
   });
