@@ -128,7 +128,7 @@ export { mayWaitForOthers } from "./run/changed-columns.ts";
 export { decideCreateAgain } from "./run/execute-create.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
 export { orderOfSearch } from "./run/rank.ts";
-export { orderOfIds } from "./run/run-several.ts";
+export { inOrderOfIds } from "./run/run-several.ts";
 export { findByKey, keyValue, upsert } from "./run/upsert.ts";
 export {
   type Aggregate,

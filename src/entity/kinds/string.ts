@@ -248,8 +248,8 @@ export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   const shared = Math.min(a.length, b.length);
   for (let i = 0; i < shared; i++) {
-    const difference = rank(a.charCodeAt(i)) - rank(b.charCodeAt(i));
-    if (difference !== 0) return difference;
+    const [one, other] = [a.charCodeAt(i), b.charCodeAt(i)];
+    if (one !== other) return rank(one) - rank(other);
   }
   return a.length - b.length;
 }

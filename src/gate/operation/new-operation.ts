@@ -33,7 +33,7 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
 
 /** Makes an operation. It is denied until a policy or a hook allows it. */
 export function newOperation(scope: GateScope, entity: AnyEntity, input: OperationInput): MutableOperation {
-  return new GateOperation(scope, entity, input);
+  return new (input.ids === undefined ? SingleOperation : OperationOnSeveral)(scope, entity, input);
 }
 
 /** Thrown to end an operation on several records when each record needs its own operation. It never leaves the gate. */
@@ -47,14 +47,14 @@ export function settled(operation: Operation): Operation {
   return Object.defineProperty(operation, "id", { value: undefined });
 }
 
-class GateOperation implements MutableOperation {
+abstract class GateOperation implements MutableOperation {
   readonly kind: OperationKind;
   readonly access: Access;
   readonly rules: readonly string[] | undefined;
   readonly entity: AnyEntity;
   readonly principal: Principal;
   scope: GateScope;
-  readonly id: string | undefined;
+  abstract readonly id: string | undefined;
   readonly ids: readonly string[] | undefined;
   query: OperationQuery;
   readonly decision: Decision = { allowed: false, predicate: undefined, guard: undefined, rules: undefined };
@@ -85,21 +85,12 @@ class GateOperation implements MutableOperation {
     this.entity = entity;
     this.principal = scope.principal;
     this.scope = scope;
-    this.id = input.id;
     this.ids = input.ids;
-    if (input.ids !== undefined)
-      Object.defineProperty(this, "id", { get: () => this.#refuseOneId(), enumerable: false, configurable: true });
     this.precondition = input.precondition;
     this.ifFound = input.ifFound === true;
     this.idOnly = input.idOnly === true && scope.runtime.find(entity).planOf(this.kind, this.access).isUnseen;
     this.bytes = input.bytes;
     this.query = typeof input.query === "object" ? input.query : NO_QUERY;
-  }
-
-  /** A hook that reads `id` needs to see each record, even if it ignores the result. */
-  #refuseOneId(): never {
-    this.apart = true;
-    throw ONE_BY_ONE;
   }
 
   /**
@@ -123,6 +114,23 @@ class GateOperation implements MutableOperation {
   }
   whenWritten(listener: () => void | Promise<void>): void {
     this.writtenListeners.push(listener);
+  }
+}
+
+class SingleOperation extends GateOperation {
+  readonly id: string | undefined;
+
+  constructor(scope: GateScope, entity: AnyEntity, input: OperationInput) {
+    super(scope, entity, input);
+    this.id = input.id;
+  }
+}
+
+class OperationOnSeveral extends GateOperation {
+  /** A hook that reads `id` needs to see each record, even if it ignores the result. */
+  get id(): never {
+    this.apart = true;
+    throw ONE_BY_ONE;
   }
 }
 

@@ -165,7 +165,7 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
 
 /** Whether the rules decide again after an update, since its statement may have waited. */
 function mayWait(operation: MutableOperation, rule: Condition): boolean {
-  return mayWaitForOthers(operation) && (operation.decision.guard !== undefined || looksAt(rule));
+  return (operation.decision.guard !== undefined || looksAt(rule)) && mayWaitForOthers(operation);
 }
 
 /**

@@ -7,13 +7,13 @@ import type { GateScope } from "../operation/runtime.ts";
 import { giveTurn, inTurn } from "./brief-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 
-/** The order in which records are changed: by id, with invalid ids last. */
-export function orderOfIds({ columns }: AnyEntity): (a: string, b: string) => number {
+/** Items in the order in which their records are changed: by id, with invalid ids last. */
+export function inOrderOfIds<T>({ columns }: AnyEntity, items: readonly T[], idOf: (item: T) => string): T[] {
   const { kind } = columns.id as ColumnDefinition;
-  return (a, b) => {
-    const [isOne, isOther] = [kind.accepts(a), kind.accepts(b)];
-    return isOne && isOther ? kind.compare(a, b) : Number(isOther) - Number(isOne);
-  };
+  const valid: T[] = [];
+  const invalid: T[] = [];
+  for (const item of items) (kind.accepts(idOf(item)) ? valid : invalid).push(item);
+  return [...valid.sort((a, b) => kind.compare(idOf(a), idOf(b))), ...invalid];
 }
 
 /**
@@ -25,7 +25,7 @@ export function orderOfIds({ columns }: AnyEntity): (a: string, b: string) => nu
 export async function runSeveral(scope: GateScope, input: OperationInput, ids: readonly string[]): Promise<Operation> {
   const { entity, planOf } = scope.runtime.find(input.entity);
   if (input.kind !== "update" && input.kind !== "delete") throw new InternalError("ids are for updates and deletes");
-  const distinct = [...new Set(ids)].sort(orderOfIds(entity));
+  const distinct = inOrderOfIds(entity, [...new Set(ids)], (id) => id);
   const isPlain = input.set === undefined && (input.precondition ?? scope.state.precondition) === undefined;
   const { concurrentTransactions, locksInOrder } = scope.store.capabilities;
   const isSafe = !concurrentTransactions || locksInOrder === true;

@@ -67,7 +67,12 @@ function within(bytes: Uint8Array, limit: number): Uint8Array {
 /** @throws PayloadTooLargeError */
 export async function collect(stream: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of bounded(stream, limit)) chunks.push(chunk);
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.byteLength;
+    if (size > limit) throw new PayloadTooLargeError(limit);
+    chunks.push(chunk);
+  }
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
 }
 

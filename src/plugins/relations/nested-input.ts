@@ -5,7 +5,7 @@ import {
   isObject,
   type ResolvedRelation,
 } from "../../entity/index.ts";
-import { orderOfIds } from "../../gate/index.ts";
+import { inOrderOfIds } from "../../gate/index.ts";
 import type { Limits } from "../../kernel/index.ts";
 import { BadRequestError, PreconditionRequiredError, ValidationFailedError } from "../../kernel/index.ts";
 
@@ -154,14 +154,13 @@ interface Step {
 }
 
 /** The steps in order: `set`, then existing records by id, then records that are created or still have to be found. */
-export function inOrderOfIds(target: AnyEntity, writes: readonly NestedWrite[]): readonly Step[] {
+export function stepsInOrder(target: AnyEntity, writes: readonly NestedWrite[]): readonly Step[] {
   const steps = writes.flatMap(({ verb, items }): Step[] => {
     if (verb === "set") return [{ verb, item: items, index: 0, id: undefined }];
     return items.map((item, index) => ({ verb, item, index, id: idOfItem(target, verb, item) }));
   });
-  const there = steps.filter(({ id }) => id !== undefined);
-  const order = orderOfIds(target);
-  there.sort((a, b) => order(a.id as string, b.id as string));
+  const known = steps.filter(({ id }) => id !== undefined);
+  const there = inOrderOfIds(target, known, ({ id }) => id as string);
   const sets = steps.filter(({ verb }) => verb === "set");
   return [...sets, ...there, ...steps.filter(({ verb, id }) => verb !== "set" && id === undefined)];
 }

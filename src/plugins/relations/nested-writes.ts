@@ -4,12 +4,12 @@ import {
   decideCreateAgain,
   findsRecord,
   type HookFunction,
+  inOrderOfIds,
   isNestedWrite,
   type Operation,
   type OperationInput,
   type OperationKind,
   type OperationScope,
-  orderOfIds,
   type PluginContext,
   seesRelation,
 } from "../../gate/index.ts";
@@ -18,10 +18,10 @@ import {
   byRelation,
   checkNested,
   idText,
-  inOrderOfIds,
   type NestedWrite,
   nestedWritesOf,
   refuseUnversioned,
+  stepsInOrder,
   wrong,
 } from "./nested-input.ts";
 import { assertMayRead, type Links } from "./pair-rights.ts";
@@ -47,8 +47,9 @@ export function addNestedHooks(
 
   const take: HookFunction<"operation:normalize"> = (operation) => {
     const { entity, data, scope } = operation;
-    const writes = Object.keys(entity.relations).flatMap((name) => {
-      if (!isNestedWrite(data[name])) return [];
+    const names = Object.keys(entity.relations).filter((name) => isNestedWrite(data[name]));
+    if (names.length === 0) return;
+    const writes = names.flatMap((name) => {
       const value = data[name];
       delete data[name];
       return nestedWritesOf(writable(scope, model, entity, name), value);
@@ -179,7 +180,7 @@ async function writeAfter(operation: Operation, writes: readonly NestedWrite[]):
       continue;
     }
     const children = new Children(operation, relation, String(record.id));
-    for (const { verb, item, index } of inOrderOfIds(target, own))
+    for (const { verb, item, index } of stepsInOrder(target, own))
       await (verb === "set"
         ? children.set(item as readonly unknown[])
         : children.write(verb, item, many ? [name, verb, index] : [name, verb]));
@@ -226,7 +227,7 @@ class Children {
     const { name, target } = this.#relation;
     const indexes = new Map(items.map((item, index) => [idText(target, item), index]));
     const present = new Set(await this.#find({}, this.#operation.scope.app.limits.bulk, [name, "set"]));
-    for (const id of new Set([...present, ...indexes.keys()].sort(orderOfIds(target)))) {
+    for (const id of inOrderOfIds(target, [...new Set([...present, ...indexes.keys()])], (one) => one)) {
       const index = indexes.get(id);
       if (index === undefined) await this.#own({ kind: "update", id, data: { [this.#key]: null } }, [name, "set"]);
       else if (!present.has(id)) await this.#connect(id, [name, "set", index]);

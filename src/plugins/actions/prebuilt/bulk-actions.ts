@@ -104,5 +104,5 @@ function readBulk(input: unknown, keys: readonly ("ids" | "data")[], { columns }
   if (ids.length > limit) throw new BadRequestError(`"ids" may have ${limit} ids at most`);
   if (keys.includes("data") && (!isObject(input.data) || Object.keys(input.data).length === 0))
     throw new BadRequestError('"data" must be an object that says what to change');
-  return { ids: [...new Set(ids as string[])].sort(), data: data as Record<string, unknown> };
+  return { ids: ids as string[], data: data as Record<string, unknown> };
 }
