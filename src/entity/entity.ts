@@ -1,6 +1,7 @@
 import type { ActionLike } from "./action.ts";
 import { ConfigurationError } from "./base/keelson-error.ts";
 import { type Metadata, withMetadata } from "./base/metadata.ts";
+import { suggestMethods } from "./base/misspelt-methods.ts";
 import { columnsOf, type KeptColumns, type TimestampColumns } from "./columns.ts";
 import { asKept, defineEntity, definitionOf, rulesOfActions } from "./define-entity.ts";
 import type {
@@ -254,6 +255,8 @@ export class EntityBuilder<
     return defineEntity(rest, members, columns, [...given, ...rulesOfActions(rest.actions)]);
   }
 }
+
+suggestMethods(EntityBuilder);
 
 /**
  * Starts the definition of an entity.

@@ -1,5 +1,6 @@
 import { ConfigurationError } from "./base/keelson-error.ts";
 import { withMetadata } from "./base/metadata.ts";
+import { suggestMethods } from "./base/misspelt-methods.ts";
 import type { AnyField } from "./field-modifiers.ts";
 import { arrayKind } from "./kinds/array.ts";
 import { type Bound, type FieldDefinition, type FieldKind, plainField, type TextChange } from "./kinds/kind.ts";
@@ -146,6 +147,7 @@ class FieldNode implements AnyField {
     return this.#with({ password: Object.freeze({ cost: options.cost ?? 10 }) });
   }
 }
+suggestMethods(FieldNode);
 
 /** Makes a field of a kind. */
 export function field<TField extends AnyField>(kind: FieldKind): TField {

@@ -9,6 +9,7 @@ export type {
 } from "./action.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError } from "./base/keelson-error.ts";
 export type { Metadata } from "./base/metadata.ts";
+export { suggestMethods } from "./base/misspelt-methods.ts";
 export { blindIndexOf, canHold, foreignKeyOf, newDefault, publishedFields } from "./columns.ts";
 export { extendEntity } from "./define-entity.ts";
 export { defineKind } from "./define-kind.ts";

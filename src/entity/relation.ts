@@ -1,4 +1,5 @@
 import { type GivenMetadata, type Metadata, withMetadata } from "./base/metadata.ts";
+import { suggestMethods } from "./base/misspelt-methods.ts";
 import type { AnyEntity } from "./entity-definition.ts";
 
 /** The types of relations. */
@@ -135,6 +136,8 @@ class RelationNode implements AnyRelation {
     return this.#with({ meta: withMetadata(this.relation.meta, key, value) });
   }
 }
+
+suggestMethods(RelationNode);
 
 /**
  * Any function, typed without a call signature. With one, TypeScript would resolve the return type of an arrow function

@@ -1,5 +1,6 @@
 // The kernel's public API, which the gate, plugins and adapters import.
 
+export { didYouMean, nearest, unknownKeys } from "../entity/base/did-you-mean.ts";
 export { createSerialQueue, isPromiseLike, type SerialQueue, withDeadline } from "./async/promises.ts";
 export {
   clearGlobalContainer,
@@ -112,7 +113,6 @@ export {
   type RouteListing,
 } from "./routes/kernel-route.ts";
 export { canonicalize, matchRoute } from "./routes/route-registry.ts";
-export { didYouMean, nearest, unknownKeys } from "./text/did-you-mean.ts";
 export { escapeHtml } from "./text/escape-html.ts";
 export {
   camelCase,

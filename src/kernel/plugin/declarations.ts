@@ -1,3 +1,4 @@
+import { didYouMean } from "../../entity/base/did-you-mean.ts";
 import { ConfigurationError } from "../../entity/base/keelson-error.ts";
 import { isPromiseLike } from "../async/promises.ts";
 import {
@@ -9,7 +10,6 @@ import {
 import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
 import type { IdentityOptions } from "../http/find-principal.ts";
 import type { KernelRoute, KernelRouteContext, KernelRouteInput } from "../routes/kernel-route.ts";
-import { didYouMean } from "../text/did-you-mean.ts";
 import {
   type DeclarationShapes,
   endpointProblems,

@@ -1,5 +1,5 @@
+import { unknownKeys } from "../../entity/base/did-you-mean.ts";
 import { type BodyReading, bodyReadingProblems } from "../request/body-reading.ts";
-import { unknownKeys } from "../text/did-you-mean.ts";
 
 type TypeName = "function" | "object" | "string" | "number" | "boolean";
 

@@ -1,9 +1,9 @@
+import { didYouMean } from "../../entity/base/did-you-mean.ts";
 import { isKeelsonError } from "../../entity/base/keelson-error.ts";
 import { withDeadline } from "../async/promises.ts";
 import type { ServiceContainer } from "../container/service-container.ts";
 import { UnavailableError } from "../errors/errors.ts";
 import { describeError, type Logger } from "../log/logger.ts";
-import { didYouMean } from "../text/did-you-mean.ts";
 import { isValidPlugin } from "./create-plugin.ts";
 import type { KernelPlugin, SetUp } from "./kernel-plugin.ts";
 

@@ -1,4 +1,4 @@
-import { didYouMean } from "../text/did-you-mean.ts";
+import { didYouMean } from "../../entity/base/did-you-mean.ts";
 
 /** The limits of an app. All are enabled by default and configurable. */
 export interface Limits {

@@ -8,6 +8,7 @@ import {
   type InferFieldValues,
   type Metadata,
   type RuleRef,
+  suggestMethods,
 } from "../../../entity/index.ts";
 import type { WorkflowRunner } from "../../../gate/index.ts";
 import { type ActionContext, type ActionDefinition, type ActionRecord, noHandler } from "./action-definition.ts";
@@ -182,6 +183,8 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
     return this.#with({ handler: run as unknown as ActionDefinition["handler"] });
   }
 }
+
+suggestMethods(ActionBuilder);
 
 /** @throws ConfigurationError for values that are not a path, such as an action that is an object */
 function assertPath(name: unknown): void {
