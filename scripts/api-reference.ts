@@ -121,7 +121,7 @@ function finish({ id, title, intro, of }: ReferencePage): void {
     // Comments cite the interface they follow, which readers of this page do not have.
     .replace(/ \((?:spec|architecture|http\.md|public-api|security\.md)[^()]*\)/g, "")
     .trim();
-  const header = ["---", "outline: [2, 3]", "---", "", `# ${title} {#page}`, "", intro, ""];
+  const header = ["---", "outline: [2, 3]", "editLink: false", "---", "", `# ${title} {#page}`, "", intro, ""];
   const from = ["```ts", `import { … } from "${of}";`, "```", ""];
   writeFileSync(file, `${[...header, ...from].join("\n")}\n${body}\n`);
 }
@@ -132,6 +132,7 @@ function indexPage(): string {
   const lines = [
     "---",
     "outline: [2, 2]",
+    "editLink: false",
     "---",
     "",
     "# API reference",

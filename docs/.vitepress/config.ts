@@ -5,6 +5,8 @@ import { sidebar } from "./sidebar.ts";
 
 const escapeHtml = (text: string): string =>
   text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign] as string);
+/** The address at which the repository's files are edited, as in `https://example.com/acme/keelson/edit/main`. */
+const editing = process.env.SITE_EDIT_URL;
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 // biome-ignore lint/style/noDefaultExport: VitePress takes the configuration from there
@@ -40,6 +42,12 @@ export default defineConfig({
     sidebar: sidebar(),
     outline: [2, 3],
     search: { provider: "local" },
+    ...(editing !== undefined && {
+      editLink: {
+        pattern: `${editing}/docs/:path`,
+        text: "Edit this page",
+      },
+    }),
     docFooter: { prev: "Before", next: "Next" },
     notFound: {
       title: "No such page",

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTasks, type TasksApi } from "../../examples/react/api.ts";
 import { createApp } from "../../examples/react/app.ts";
 import { viteOptions } from "../../examples/react/vite-options.ts";
+import { axeProblems } from "../support/axe.ts";
 import { testBrowser } from "../support/browser.ts";
 
 const browser = testBrowser();
@@ -51,6 +52,14 @@ describe("the React example, built by Vite", () => {
       await expect.poll(() => page.getByRole("listitem").count()).toBe(count);
     }
     await expect.poll(() => page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+  });
+
+  it("has no violations for axe, in a wide window and a narrow one", async () => {
+    const page = await open();
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await axeProblems(page), `${width} px`).toEqual([]);
+    }
   });
 
   it("updates counts and lists after each change", async () => {

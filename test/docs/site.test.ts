@@ -1,10 +1,18 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname, join, posix, relative } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import express from "express";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sidebar } from "../../docs/.vitepress/sidebar.ts";
 import { namesByEntryPoint, referencePages } from "../../scripts/api-reference/reference-pages.ts";
+import { axeProblems } from "../support/axe.ts";
+import { testBrowser } from "../support/browser.ts";
 import { repositoryRoot, sourceFiles } from "../support/source-files.ts";
+
+const EDIT_URL = "https://example.com/keelson/edit/main";
 
 /** A separate folder, so that other builds of the site are not affected. */
 const site = join(repositoryRoot, ".cache/site-test");
@@ -17,7 +25,8 @@ const hasNamespaces = spawnSync("unshare", ["--net", "true"]).status === 0;
 
 function offline(...words: string[]): string {
   const [command = "", ...rest] = hasNamespaces ? ["unshare", "--net", ...words] : words;
-  const env = { ...process.env, ...(process.env.SUITE === "long" ? {} : { SITE_WITHOUT_COLOURS: "1" }) };
+  const colours = process.env.SUITE === "long" ? {} : { SITE_WITHOUT_COLOURS: "1" };
+  const env = { ...process.env, SITE_EDIT_URL: EDIT_URL, ...colours };
   const run = spawnSync(command, rest, { cwd: repositoryRoot, encoding: "utf8", timeout: 280_000, env });
   expect(run.status, run.stdout + run.stderr).toBe(0);
   return run.stdout + run.stderr;
@@ -112,12 +121,44 @@ describe("the site", () => {
     expect(files(site).filter((file) => /\.(woff2?|ttf|otf)$/.test(file))).toEqual([]);
   });
 
+  it("links each page to its source where it is told the address of the repository", () => {
+    const links = ["guides/client.html", "adr/index.html"].map((path) =>
+      attributes(pages.get(path) ?? "", /<a\b[^>]*\shref="([^"]*\/edit\/[^"]*)"/g),
+    );
+    expect(links).toEqual([[`${EDIT_URL}/docs/guides/client.md`], [`${EDIT_URL}/docs/adr/README.md`]]);
+  });
+
   it("can be searched without a server", () => {
     const index = files(site).find((file) => file.includes("localSearchIndex")) as string;
     const text = readFileSync(join(site, index), "utf8");
     for (const term of ["softdeleteaction", "decryption_failed", "journalengine", "ownedby"])
       expect(text.toLowerCase(), term).toContain(term);
   });
+});
+
+describe("a page in a browser", () => {
+  const browser = testBrowser();
+  let server: Server;
+  beforeAll(async () => {
+    server = express().use(express.static(site)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+  });
+  afterAll(() => server.close());
+
+  it.each(["index.html", "getting-started.html", "guides/queries.html", "reference/api/index.html"])(
+    "has no violations for axe, in light and dark, wide and narrow: %s",
+    async (path) => {
+      const page = await browser.newPage();
+      for (const colorScheme of ["light", "dark"] as const)
+        for (const width of [1280, 390]) {
+          await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+          await page.setViewportSize({ width, height: 900 });
+          await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`);
+          await page.locator("main, .VPContent").first().waitFor();
+          expect(await axeProblems(page), `${colorScheme}, ${width} px`).toEqual([]);
+        }
+    },
+  );
 });
 
 describe("the API reference", () => {
