@@ -59,7 +59,7 @@ module.exports = {
         "The kernel knows no record, plugin, adapter, driver, client or command; it boots and serves without any of them.",
       severity: "error",
       from: { path: "^src/kernel/" },
-      to: { path: "^src/", pathNot: ["^src/kernel/", "^src/entity/base/keelson-error\\.ts$"] },
+      to: { path: "^src/", pathNot: ["^src/kernel/", "^src/entity/base/(keelson-error|did-you-mean)\\.ts$"] },
     },
     {
       name: "gate-uses-the-doors",
