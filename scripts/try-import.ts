@@ -81,12 +81,12 @@ process.exit(0);`,
     command: ["node", "make.mjs"],
   },
   directus: {
-    packages: ["directus"],
+    packages: ["directus@11.1.0"], // the last version for Node 20; a part of it is compiled, which takes minutes
     files: {},
     command: ["npx", "directus", "bootstrap"],
   },
   medusa: {
-    packages: ["@medusajs/medusa", "@medusajs/framework", "@medusajs/cli"],
+    packages: ["@medusajs/medusa@2", "@medusajs/framework@2", "@medusajs/cli@2"],
     files: {
       "medusa-config.js": `const { defineConfig } = require("@medusajs/framework/utils");
 module.exports = defineConfig({
