@@ -25,10 +25,10 @@ export default defineConfig({
     ["meta", { name: "theme-color", content: "#1f5f6b" }],
   ],
   markdown: {
-    theme: { light: "github-light", dark: "github-dark" },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     // Colours take most of the build: a test of links and names goes without them.
     ...(process.env.SITE_WITHOUT_COLOURS && {
-      highlight: (code: string) => `<pre v-pre><code>${escapeHtml(code)}</code></pre>`,
+      highlight: (code: string) => `<pre v-pre tabindex="0"><code>${escapeHtml(code)}</code></pre>`,
     }),
   },
   themeConfig: {

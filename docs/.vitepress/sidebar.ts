@@ -112,7 +112,7 @@ export function sidebar(): DefaultTheme.SidebarItem[] {
 
 function exportsArea(): DefaultTheme.SidebarItem {
   const pages = referencePages().map(({ id, title: text }) => ({ text, link: `/reference/api/${id}` }));
-  return { text: "Exports", collapsed: true, items: [{ text: "All names", link: "/reference/api/" }, ...pages] };
+  return { text: "Exports", link: "/reference/api/", collapsed: true, items: pages };
 }
 
 function insideArea(): DefaultTheme.SidebarItem {

@@ -146,7 +146,7 @@ describe("a page in a browser", () => {
   afterAll(() => server.close());
 
   it.each(["index.html", "getting-started.html", "guides/queries.html", "reference/api/index.html"])(
-    "has no violations for axe, in light and dark, wide and narrow: %s",
+    "has no violations for axe and no cut code, light or dark, wide or narrow: %s",
     async (path) => {
       const page = await browser.newPage();
       for (const colorScheme of ["light", "dark"] as const)
@@ -156,6 +156,10 @@ describe("a page in a browser", () => {
           await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`);
           await page.locator("main, .VPContent").first().waitFor();
           expect(await axeProblems(page), `${colorScheme}, ${width} px`).toEqual([]);
+          const cut = await page.evaluate(() =>
+            [...document.querySelectorAll("pre")].filter((block) => block.scrollWidth > block.clientWidth).map(String),
+          );
+          expect(cut, `${width} px`).toEqual([]);
         }
     },
   );
