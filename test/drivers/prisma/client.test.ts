@@ -2,6 +2,7 @@ import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AnyPrismaClient, embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
 import { ConfigurationError, entity, string } from "../../../src/entity/index.ts";
+import { noopLogger } from "../../../src/kernel/index.ts";
 import { driverContext, makeTables } from "../../support/connect-driver.ts";
 import { freshSqliteFile } from "../../support/databases.ts";
 import { generatedClient } from "../../support/generate-client.ts";
@@ -35,6 +36,20 @@ describe("prisma(client)", () => {
     expect(driver.capabilities).toEqual({ concurrentTransactions: false, locksInOrder: false, durable: true });
     expect(prisma(client, { provider: "sqlite" }).capabilities.concurrentTransactions).toBe(false);
     expect(prisma(client, { provider: "postgresql" }).capabilities.concurrentTransactions).toBe(true);
+  });
+
+  it.each([
+    ["6.19.3", ["The client is of Prisma 6.19.3, and only Prisma 7 is tested; upgrade it before production"]],
+    ["7.10.0", []],
+    [undefined, []],
+  ])("warns of a client of an earlier Prisma: %s", async (version, expected) => {
+    const warnings: string[] = [];
+    const log = { ...noopLogger, warn: (message: string) => void warnings.push(message) };
+    const ofVersion = new Proxy(client, {
+      get: (target, name) => (name === "_clientVersion" ? version : Reflect.get(target, name)),
+    });
+    await prisma(ofVersion).connect(driverContext([note], { log }));
+    expect(warnings).toEqual(expected);
   });
 
   it("does not change tables", () => {

@@ -26,6 +26,7 @@ export async function checkClient(
   said: Provider | undefined,
   isDirect: boolean,
 ): Promise<Provider> {
+  warnOfEarlierPrisma(client, log);
   compareModels(client, model, said === undefined ? PROVIDERS : [said]);
   const provider = said ?? (await detectProvider(client));
   if (provider === "mysql") {
@@ -33,6 +34,17 @@ export async function checkClient(
     await checkCollation(client, { model, log }, isDirect);
   }
   return provider;
+}
+
+/** The first major version of Prisma whose clients are tested. */
+const TESTED_MAJOR = 7;
+
+function warnOfEarlierPrisma(client: StatementClient, log: DriverContext["log"]): void {
+  const { _clientVersion: version } = client as { readonly _clientVersion?: unknown };
+  if (typeof version !== "string" || Number.parseInt(version, 10) >= TESTED_MAJOR) return;
+  log.warn(
+    `The client is of Prisma ${version}, and only Prisma ${TESTED_MAJOR} is tested; upgrade it before production`,
+  );
 }
 
 /** A field as a client describes it. */
