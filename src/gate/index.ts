@@ -115,6 +115,7 @@ export type {
   SharedAnswers,
 } from "./ports/remote-service.ts";
 export { WorkflowRunner } from "./ports/workflow-runner.ts";
+export { notingScope, plainScope } from "./record/noting-scope.ts";
 export { presentGroups } from "./record/present-groups.ts";
 export { COUNTS, markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
 export { entityOfRecord, idOfParts, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";

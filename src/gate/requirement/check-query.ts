@@ -197,7 +197,10 @@ function decisionsOf(
 
 async function decideAll(scope: OperationScope, targets: ReadonlySet<AnyEntity>): Promise<Decisions> {
   const decisions = new Map<AnyEntity, Decision>();
-  for (const target of targets) decisions.set(target, await scope.access.readDecision(target));
+  for (const target of targets) {
+    scope.state.shown?.noteCount(target); // which records match depends on the related ones
+    decisions.set(target, await scope.access.readDecision(target));
+  }
   return decisions;
 }
 

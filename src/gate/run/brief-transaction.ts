@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BadRequestError } from "../../kernel/index.ts";
-import type { OperationScope } from "../operation/operation-scope.ts";
+import type { OperationScope, ScopeState } from "../operation/operation-scope.ts";
 import type { GateScope, OperationRuntime } from "../operation/runtime.ts";
 import { type TransactionSlots, transactionSlots } from "../statement/transaction-slots.ts";
 
@@ -27,10 +27,10 @@ export function inTurn(scope: OperationScope): <T>(transaction: () => Promise<T>
 }
 
 /** The start time of transactions composed by callers. */
-const begun = new WeakMap<OperationScope, number>();
+const begun = new WeakMap<ScopeState, number>();
 
 function heldMs(scope: OperationScope): number | undefined {
-  const since = begun.get(scope);
+  const since = begun.get(scope.state);
   return since === undefined ? undefined : performance.now() - since;
 }
 
@@ -43,20 +43,20 @@ function heldMs(scope: OperationScope): number | undefined {
 export async function holdBriefly(scope: OperationScope): Promise<void> {
   if (scope.principal.kind === "system") return;
   const held = heldMs(scope);
-  if (held === undefined) begun.set(scope, performance.now());
+  if (held === undefined) begun.set(scope.state, performance.now());
   else if (held > CHANGING_MS) throw tooLong();
   await giveTurn(scope);
 }
 
 /** By transaction: when other work last had a turn. */
-const given = new WeakMap<OperationScope, number>();
+const given = new WeakMap<ScopeState, number>();
 
 /** Call before each of many steps, so that other work of the process gets a turn regularly. */
 export async function giveTurn(scope: OperationScope): Promise<void> {
-  const last = given.get(scope);
+  const last = given.get(scope.state);
   if (last !== undefined && performance.now() - last < STRETCH_MS) return;
   if (last !== undefined) await nextTurn();
-  given.set(scope, performance.now());
+  given.set(scope.state, performance.now());
 }
 
 /**

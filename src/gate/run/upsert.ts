@@ -3,6 +3,7 @@ import { BadRequestError, ConflictError, EntityNotFoundError, ValidationFailedEr
 import type { Where } from "../condition/condition.ts";
 import type { Operation, OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
+import { plainScope } from "../record/noting-scope.ts";
 
 /**
  * Maximum number of attempts while other transactions create and delete the record between the search and the write.
@@ -37,7 +38,7 @@ export async function upsert(
   await assertMayWrite(scope, entity);
   const { on, data, query, expect } = typeof input === "function" ? await input() : input;
   for (let attempt = 1; ; attempt++) {
-    const id = await findByKey(scope, entity, on, data);
+    const id = await findByKey(plainScope(scope), entity, on, data); // the record found is changed, which notes it
     expect?.(id);
     try {
       if (id === undefined) return await scope.run({ kind: "create", entity, data, query });

@@ -3,6 +3,7 @@ import { isKeelsonError } from "../../entity/index.ts";
 import {
   type HookFunction,
   inTurn,
+  notingScope,
   type OperationInput,
   type OperationScope,
   type PluginContext,
@@ -169,7 +170,7 @@ export function answerOnce(
     const before = new Set(Object.keys(headers)); // headers that other plugins set for this request only
     const shown = new ShownRecords();
     scope.state.shown = shown;
-    const response = await next(scope);
+    const response = await next(notingScope(scope));
     scope.state.shown = undefined;
     const added = Object.fromEntries(Object.entries(headers).filter(([name]) => !before.has(name)));
     const { entity } = call.route;

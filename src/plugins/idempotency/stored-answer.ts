@@ -9,6 +9,8 @@ import {
   presentSettled,
   type RecordUse,
   type Row,
+  type RowAccess,
+  type Where,
 } from "../../gate/index.ts";
 import { AuthorizationError, BadRequestError, type KernelResponse } from "../../kernel/index.ts";
 
@@ -126,7 +128,7 @@ export async function rightsOf(
     const isCounted = counted.includes(name);
     if (!isForeign && (isCounted || ids.length === 0)) {
       reaches.push(name, reach ?? null);
-      if (isCounted) reaches.push(predicate ?? null);
+      if (isCounted) reaches.push(predicate ?? null, await shownFields(scope, name));
       // Equal conditions may match different records over time, so the number of matches must be equal, too.
       const isNarrow = isCounted && (predicate !== undefined || guard !== undefined);
       if (isNarrow || looksAt(compileWhere(scope.app.model, entity, predicate)))
@@ -187,8 +189,18 @@ async function seenOf(scope: OperationScope, entity: string, ids: readonly strin
   );
 }
 
-async function readableCount(scope: OperationScope, entity: string): Promise<number | undefined> {
-  return (await orRefused(() => scope.run({ kind: "count", entity })))?.total;
+async function readableCount(scope: OperationScope, entity: string, where?: Where): Promise<number | undefined> {
+  return (await orRefused(() => scope.run({ kind: "count", entity, query: { where } })))?.total;
+}
+
+/** For each field that depends on the record and can be filtered on: where it is shown, and on how many records. */
+async function shownFields(scope: OperationScope, entity: string): Promise<unknown[]> {
+  const { readablePerRow = new Map<string, RowAccess>(), filterable } = scope.access.mask(entity);
+  const found: unknown[] = [];
+  for (const [field, { predicate }] of [...readablePerRow].sort(([a], [b]) => (a < b ? -1 : 1)))
+    if (filterable.has(field))
+      found.push(field, predicate, await readableCount(scope, entity, { [field]: { null: false } }));
+  return found;
 }
 
 async function readable(scope: OperationScope, input: OperationInput): Promise<readonly Row[]> {

@@ -4,6 +4,7 @@ import {
   type EntityClient,
   type EntityRef,
   entityName,
+  notingScope,
   type OperationScope,
   type PluginContext,
   type RecordUse,
@@ -21,7 +22,6 @@ import {
 } from "../../../kernel/index.ts";
 import type { ActionContext, ActionRecord } from "./action-definition.ts";
 import type { CompiledAction } from "./compile-action.ts";
-import { notingScope } from "./noting-scope.ts";
 
 /** How an action is reached: through a route, or by a call in the process. */
 export interface ActionCall {

@@ -4,6 +4,7 @@ import {
   type OperationKind,
   type OperationScope,
   type PluginContext,
+  plainScope,
   presentSettled,
   type RecordUse,
   RequestConditions,
@@ -39,14 +40,15 @@ const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
 /** The handler of an action's route. */
 export function routeHandler(plugin: PluginContext, action: CompiledAction): (context: RouteContext) => unknown {
   return (context) => {
-    const { scope, params, root, search, request } = context;
-    return run(plugin, action, scope, {
+    const { params, root, search, request } = context;
+    return run(plugin, action, plainScope(context.scope), {
       params,
       root,
       search,
       request,
       meet: action.onResource ? () => meetConditions(plugin, action, context) : undefined,
-      readQuery: () => action.query?.fromQuery(search, scope.app.limits.parameters) ?? plainQuery(search, scope),
+      readQuery: () =>
+        action.query?.fromQuery(search, context.scope.app.limits.parameters) ?? plainQuery(search, context.scope),
       readInput: () => readBody(action, context),
     });
   };

@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
-import { type EntityClient, type OperationScope, type ScopeState, tracerOf, type Use } from "../../../gate/index.ts";
+import {
+  type EntityClient,
+  notingScope,
+  type OperationScope,
+  type ScopeState,
+  tracerOf,
+  type Use,
+} from "../../../gate/index.ts";
 import { ConflictError, type Logger, type User } from "../../../kernel/index.ts";
 import {
   definitionHash,
@@ -197,7 +204,8 @@ function runInScopes(
   return tracer === undefined ? run() : tracer.workflow({ name: definition.name, runId: runtime.runId }, run);
 }
 
-function environmentOf(host: EngineHost, scope: OperationScope, own: OperationScope): StepEnvironment {
+function environmentOf(host: EngineHost, given: OperationScope, own: OperationScope): StepEnvironment {
+  const scope = notingScope(given);
   return {
     driver: scope.driver,
     user: own.principal.user,
