@@ -169,7 +169,8 @@ export function createAppWorkflows(engine: WorkflowEngine, limits: Limits): Loca
       // A list of steps has no name by which a run could be resumed after a restart.
       const isList = workflow.name === UNNAMED && workflows.get(UNNAMED) !== workflow;
       const caller = asSystem === true ? "system" : callerOf(scope, user);
-      return (isList ? local : engine).run({ workflow, caller, input, data, runId });
+      const shown = caller === "system" ? undefined : scope?.state.shown; // a kept response may show what steps read
+      return (isList ? local : engine).run({ workflow, caller, input, data, runId, shown });
     },
     async execute(workflow, options) {
       const { scope, user = null, asSystem, input, data, signal, log } = options;

@@ -6,10 +6,12 @@ import {
   defineRule,
   endpoint,
   entity,
+  executeWorkflow,
   hasMany,
   keelson,
   memoryDriver,
   noopLogger,
+  runWorkflow,
   step,
   string,
 } from "../../../src/index.ts";
@@ -97,6 +99,16 @@ const note = entity("note", { text: string })
           .workflow([step("work", work as never)]),
       ]),
     ),
+    ...Object.fromEntries(
+      [runWorkflow, executeWorkflow].flatMap((start) =>
+        named.map(([name, work]) => [
+          `${name}In${start.name}`,
+          action()
+            .rules("authenticated")
+            .handler(async ({ scope }) => ({ ran: await start([step("work", work as never)], { scope }) })),
+        ]),
+      ),
+    ),
   });
 const desks = createPlugin({
   id: "test/desks",
@@ -119,7 +131,7 @@ describe("a response that depends on what its handler did", () => {
   const api = keelson({
     entities: [team, secret, desk, room, note],
     driver,
-    plugins: [idempotency(), desks],
+    plugins: [idempotency({ withoutTransaction: named.map(([name]) => `note.${name}InrunWorkflow`) }), desks],
     logger: noopLogger,
     getUser: () => ({ id: "ann", role }),
   });
@@ -144,6 +156,8 @@ describe("a response that depends on what its handler did", () => {
   describe.each([
     ["of an action", (name: string) => `/api/notes/${name}`],
     ["of a workflow's step", (name: string) => `/api/notes/${name}InStep`],
+    ["of an action that runs a workflow", (name: string) => `/api/notes/${name}InrunWorkflow`],
+    ["of an action that executes a workflow", (name: string) => `/api/notes/${name}InexecuteWorkflow`],
     ["of a plugin's endpoint", (name: string) => `/desks/${name}`],
   ])("%s", (_, path) => {
     it.each(named.map(([name]) => name))("is not repeated once the right to it is lost: %s", async (name) => {
