@@ -79,9 +79,14 @@ export class ShownRecords {
     this.#idsOf(entity).add(typeof id === "string" ? id : "");
   }
 
+  /** Notes that the response may depend on whether the caller may read records of an entity. */
+  noteEntity(entity: AnyEntity): void {
+    this.#idsOf(entity);
+  }
+
   /** Notes that the response may depend on the number of records of an entity that the caller may read. */
   noteCount(entity: AnyEntity): void {
-    this.#idsOf(entity);
+    this.noteEntity(entity);
     this.counted.add(entity);
   }
 

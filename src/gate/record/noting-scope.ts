@@ -32,8 +32,10 @@ export function plainScope(scope: OperationScope): OperationScope {
 }
 
 async function noted(operation: Operation): Promise<Operation> {
-  const { kind, entity, records, scope } = operation;
-  if (kind === "list" || kind === "count") scope.state.shown?.noteCount(entity);
+  const { kind, entity, ids, records, scope } = operation;
+  const { shown } = scope.state;
+  if (kind === "list" || kind === "count") shown?.noteCount(entity);
+  else if (kind === "delete" || ids !== undefined) shown?.noteEntity(entity); // returns no records
   if (kind !== "delete") await presentSettled(records, scope, false); // notes records at any depth
   return operation;
 }

@@ -27,6 +27,7 @@ const secret = entity("secret", { name: string.unique(), team: belongsTo(() => t
   read: [insider],
   create: signedIn,
   update: signedIn,
+  delete: signedIn,
 });
 const desk = entity("desk", { name: string, team: belongsTo(() => team).optional() }).rules({ read: signedIn });
 const room = entity("room", { boss: string, code: string.readable(boss) }).rules({ read: signedIn });
@@ -39,7 +40,7 @@ interface Given {
   readonly scope: OperationScope;
   client(name: string): Client;
 }
-const run = (scope: OperationScope, kind: "read" | "list" | "count" | "update" | "create", input: object) =>
+const run = (scope: OperationScope, kind: "read" | "list" | "count" | "update" | "create" | "delete", input: object) =>
   scope.run({ kind, entity: "secret", ...input });
 const ofTeam = { team: { name: "Night" } };
 
@@ -59,6 +60,12 @@ const handlers: Record<string, (given: Given) => Promise<unknown>> = {
   },
   async created({ scope }) {
     return { name: (await run(scope, "create", { data: { name: crypto.randomUUID() } })).records[0]?.name };
+  },
+  async deleted({ scope }) {
+    return { applied: (await run(scope, "delete", { id: "s" })).applied };
+  },
+  async changedSeveral({ scope }) {
+    return { n: (await run(scope, "update", { ids: ["s", "t"], data: { teamId: null } })).total };
   },
   async included({ scope }) {
     const query = { include: { team: {} } };
