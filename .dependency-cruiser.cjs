@@ -56,7 +56,7 @@ module.exports = {
     {
       name: "kernel-imports-only-errors",
       comment:
-        "The kernel knows no record, plugin, adapter, driver, client or command; it boots and serves without any of them.",
+        "The kernel knows no record, plugin, adapter, driver, client or command; it boots and serves without any of them. It shares errors and the search for similar names with the entities.",
       severity: "error",
       from: { path: "^src/kernel/" },
       to: { path: "^src/", pathNot: ["^src/kernel/", "^src/entity/base/(keelson-error|did-you-mean)\\.ts$"] },

@@ -147,6 +147,7 @@ class FieldNode implements AnyField {
     return this.#with({ password: Object.freeze({ cost: options.cost ?? 10 }) });
   }
 }
+
 suggestMethods(FieldNode);
 
 /** Makes a field of a kind. */

@@ -48,7 +48,6 @@ export function addNestedHooks(
   const take: HookFunction<"operation:normalize"> = (operation) => {
     const { entity, data, scope } = operation;
     const names = Object.keys(entity.relations).filter((name) => isNestedWrite(data[name]));
-    if (names.length === 0) return;
     const writes = names.flatMap((name) => {
       const value = data[name];
       delete data[name];
