@@ -191,3 +191,37 @@ describe("two bulk requests that lock the same records in opposite order", () =>
     for (const [position, [before]] of chain.entries()) if (position > 0) expect(before).toBe(chain[position - 1]?.[1]);
   });
 });
+
+describe("connections that the server ends as soon as they are idle", () => {
+  it("give 503, also within a transaction, and the process continues", async () => {
+    const proxies: Awaited<ReturnType<typeof mutingProxy>>[] = [];
+    const { url } = await start(
+      { poolSize: 2, connectionTimeout: 1_000 },
+      {
+        async through(target) {
+          const proxy = await mutingProxy(target);
+          cleanups.push(proxy.close);
+          proxies.push(proxy);
+          return proxy.url;
+        },
+      },
+    );
+    const stop = proxies[0]?.endIdle();
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        i % 2 === 0
+          ? request(url, "POST", "/api/notes/slow", { body: { text: `slow-${i}` } })
+          : request(url, "POST", "/api/notes", { body: { text: `ended-${i}` } }),
+      ),
+    );
+    // Requests that got a connection before may succeed.
+    const failed = answers.filter(({ status }) => status >= 300);
+    expect(failed.length).toBeGreaterThan(0);
+    expect(failed.map(unavailable).filter(Boolean)).toEqual([]);
+    stop?.();
+    const after = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => request(url, "POST", "/api/notes", { body: { text: `after-${i}` } })),
+    );
+    expect(after.map(({ status }) => status)).toEqual(after.map(() => 201));
+  });
+});

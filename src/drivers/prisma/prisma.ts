@@ -6,6 +6,7 @@ import { checkClient } from "./client/check-client.ts";
 import type { AnyPrismaClient, Client } from "./client/client-connection.ts";
 import { CLIENT_PATH } from "./client/execute-by-client.ts";
 import { FOREIGN_PATH } from "./foreign-path.ts";
+import { logLostConnections, poolOf } from "./lost-connections.ts";
 
 /** Options of `prisma`. */
 export interface PrismaOptions {
@@ -63,6 +64,7 @@ export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Dr
   async function openAdapter(context: DriverContext) {
     const dialect = await check(context);
     const own = await (adapter as unknown as SqlDriverAdapterFactory).connect();
+    if (provider === "postgresql") logLostConnections(poolOf(own), context.log);
     async function close(): Promise<void> {
       await typed.$disconnect();
       await own.dispose();

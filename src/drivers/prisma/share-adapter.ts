@@ -1,5 +1,6 @@
 import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { adapterLike } from "../sql/index.ts";
+import { poolOf } from "./lost-connections.ts";
 import type { AnyAdapterFactory } from "./prisma.ts";
 
 type Connect = () => Promise<SqlDriverAdapter>;
@@ -50,10 +51,11 @@ function sharing(connect: Connect): Connect {
 /** The shared adapter for one of its users. */
 function lent(adapter: SqlDriverAdapter, leave: () => Promise<void>): SqlDriverAdapter {
   let left: Promise<void> | undefined;
-  return adapterLike(adapter, {
+  const own = adapterLike(adapter, {
     dispose() {
       left ??= leave();
       return left;
     },
   });
+  return Object.assign(own, { underlyingDriver: () => poolOf(adapter) });
 }

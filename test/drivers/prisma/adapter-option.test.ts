@@ -3,8 +3,10 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { embedded, postgres, prisma, sharedAdapter } from "../../../src/drivers/prisma/index.ts";
 import { ConfigurationError, entity, int, string } from "../../../src/entity/index.ts";
+import { DatabaseUnavailableError } from "../../../src/kernel/index.ts";
 import { driverContext, makeTables } from "../../support/connect-driver.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { mutingProxy } from "../../support/faults/muting-proxy.ts";
 import { clientOfSchema, generatedClient } from "../../support/generate-client.ts";
 
 const note = entity("note", { title: string }).timestamps(false);
@@ -64,6 +66,25 @@ describe("prisma(client, { adapter })", () => {
     );
     expect(await left).toEqual([{ n: 0 }]);
     await client.$disconnect();
+  });
+
+  it("continues when the server ends connections between two statements", async () => {
+    const proxy = await mutingProxy(url);
+    const adapter = sharedAdapter(new PrismaPg({ connectionString: proxy.url, max: 2 }));
+    const driver = prisma(new Client({ adapter }), { adapter });
+    await driver.connect(driverContext([note]));
+    await Promise.all([driver.count("note"), driver.count("note")]);
+    const stop = proxy.endIdle();
+    const counts = () => Array.from({ length: 6 }, () => driver.transaction((inner) => inner.count("note")));
+    const failures = (await Promise.allSettled(counts())).flatMap((one) =>
+      one.status === "rejected" ? [one.reason] : [],
+    );
+    expect(failures.length).toBeGreaterThan(0);
+    for (const failure of failures) expect(failure).toBeInstanceOf(DatabaseUnavailableError);
+    stop();
+    expect(new Set(await Promise.all(counts())).size).toBe(1);
+    await driver.disconnect();
+    await proxy.close();
   });
 
   it("is refused if tables have other names than models", async () => {

@@ -18,6 +18,7 @@ import { loadPeers, openingError, refuseWrongAddress } from "../engine/opening.t
 import { POSTGRES_PACKAGES, postgresTables, schemaOf } from "../engine/postgres-tables.ts";
 import { checkSchema, SCHEMA_PACKAGES, startSchemaEngine } from "../engine/schema-engine.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
+import { logLostConnections } from "../lost-connections.ts";
 import { managedSchema } from "../schema/to-prisma-schema.ts";
 
 /** Options of `postgres`. */
@@ -127,16 +128,12 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
           ...(idleTransactionTimeout > 0 ? { idle_in_transaction_session_timeout: idleTransactionTimeout } : {}),
         });
         if (statementTimeout > 0) closeSilentConnections(pool, statementTimeout + SILENCE_MS);
-        // The pool replaces idle connections that break; without a listener the error would end the process.
-        const onLost = (error: Error): void =>
-          log.warn("A database connection was lost", { code: (error as { code?: unknown }).code });
+        logLostConnections(pool, log);
         const { PrismaPg } = packages["@prisma/adapter-pg"];
         const names = statementNames();
         const own = await new PrismaPg(pool, {
           schema: schemaName,
           disposeExternalPool: true,
-          onPoolError: onLost,
-          onConnectionError: onLost,
           ...(preparedStatements ? { statementNameGenerator: names.of as () => string } : {}),
         }).connect();
         // A separate pool without connections, because the adapter keeps a listener on its pool for the pool's
@@ -145,7 +142,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
           new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
         const { describedOnce, poolTransactions: transactions } = fast;
         const how = { nameOf: preparedStatements ? names.of : () => undefined, describedOnce, transactions };
-        const adapter = fast.poolQueries ? poolQueries(own, pool, how, explain, onLost) : own;
+        const adapter = fast.poolQueries ? poolQueries(own, pool, how, explain) : own;
         try {
           await runStatement(adapter, "SELECT 1");
         } catch (error) {

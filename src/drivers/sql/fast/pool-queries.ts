@@ -28,14 +28,12 @@ const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ?
  * adapter would, for each query, describe columns that are not used, reformat datetimes that are decoded afterwards,
  * and build a line for its debug log. Errors are still reported in the adapter's form.
  * @param explain makes an adapter whose queries fail with an error of the pool
- * @param onLost called when the connection of a transaction breaks
  */
 export function poolQueries(
   adapter: SqlDriverAdapter,
   pool: Pool,
   { nameOf, describedOnce, transactions }: PoolOptions,
   explain: (error: unknown) => Promise<SqlQueryable>,
-  onLost: (error: Error) => void,
 ): SqlDriverAdapter {
   async function rethrow(error: unknown, sql: string): Promise<never> {
     await runStatement(await explain(error), sql);
@@ -57,7 +55,7 @@ export function poolQueries(
     startTransaction(isolation) {
       if (!transactions) return adapter.startTransaction(isolation);
       const begin = isolation === undefined ? "BEGIN" : `BEGIN ISOLATION LEVEL ${isolation}`;
-      return poolTransaction(adapter.adapterName, { pool, nameOf, begin, explain: rethrow, onLost });
+      return poolTransaction(adapter.adapterName, { pool, nameOf, begin, explain: rethrow });
     },
     async queryRaw(query) {
       const { rows } = await ask(query as NamedQuery);

@@ -10,8 +10,6 @@ export interface PoolTransactionParts {
   readonly begin: string;
   /** Throws an error of the pool in the adapter's form. */
   explain(error: unknown, sql: string): Promise<never>;
-  /** Called when the connection breaks between two statements. */
-  onLost(error: Error): void;
 }
 
 /**
@@ -19,9 +17,7 @@ export interface PoolTransactionParts {
  * result; a transaction without statements sends nothing.
  */
 export async function poolTransaction(adapterName: string, parts: PoolTransactionParts): Promise<Transaction> {
-  const { pool, onLost } = parts;
-  const client = await pool.connect().catch((error: unknown) => parts.explain(error, parts.begin));
-  client.on("error", onLost);
+  const client = await parts.pool.connect().catch((error: unknown) => parts.explain(error, parts.begin));
   return new PoolTransaction(adapterName, client, parts);
 }
 
@@ -83,7 +79,6 @@ class PoolTransaction implements Transaction {
     try {
       if (this.#isBegun) await this.#run(sql);
     } finally {
-      this.#client.removeListener("error", this.#parts.onLost);
       this.#client.release();
     }
   }
