@@ -12,6 +12,7 @@ const label = entity("label", { name: string.unique(), size: int.default(0), del
 const note = entity("note", { title: string, size: int, meta: json.optional(), owner: belongsTo(() => owner) })
   .timestamps(false)
   .versioned();
+const ticket = entity("ticket", { title: string, size: int }).id(int).timestamps(false);
 
 const many = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 
@@ -23,7 +24,7 @@ describe("simultaneous writes on PostgreSQL", () => {
 
   beforeAll(async () => {
     database = await freshPostgres();
-    driver = await connectDriver(postgres(database.url, { poolSize: 4 }), [owner, label, note, sample]);
+    driver = await connectDriver(postgres(database.url, { poolSize: 4 }), [owner, label, note, sample, ticket]);
     pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
       const [first] = given as [string | { text: string }];
       sent.push((typeof first === "string" ? first : first.text).replaceAll('"', ""));
@@ -37,6 +38,7 @@ describe("simultaneous writes on PostgreSQL", () => {
   });
   beforeEach(async () => {
     for (const name of ["note", "label", "owner"]) await driver.deleteMany(name, { id: { ne: "" } });
+    await driver.deleteMany("ticket", { id: { gt: 0 } });
     await driver.create("owner", { id: "o1", name: "ann" });
     await driver.create("owner", { id: "o2", name: "bob" });
     sent.length = 0;
@@ -62,6 +64,37 @@ describe("simultaneous writes on PostgreSQL", () => {
     );
     expect(sent.length).toBeLessThanOrEqual(4);
     expect(await stored()).toHaveLength(20);
+  });
+
+  it("store records with ids of the database in a few statements, and return to each its own", async () => {
+    const made = await Promise.all(many(20).map((i) => driver.create("ticket", { title: `t${i}`, size: i })));
+    expect(made.map(({ title, size }) => [title, size])).toEqual(many(20).map((i) => [`t${i}`, i]));
+    expect(sent.length).toBeLessThanOrEqual(4);
+    expect(await Promise.all(made.map(({ id }) => driver.findOne("ticket", { id: id as number })))).toEqual(made);
+    expect(await driver.count("ticket")).toBe(20);
+  });
+
+  it("are stored once each, except those that a trigger skips", async () => {
+    await ask(`CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN IF NEW.size < 0 THEN RETURN NULL; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER skip BEFORE INSERT ON "ticket" FOR EACH ROW EXECUTE FUNCTION skip();
+      CREATE TRIGGER skip BEFORE INSERT ON "note" FOR EACH ROW EXECUTE FUNCTION skip()`);
+    const sizes = [1, -2, 3, -4, 5];
+    const tickets = await Promise.allSettled(sizes.map((size) => driver.create("ticket", { title: "t", size })));
+    const notes = await Promise.allSettled(
+      sizes.map((size) => driver.create("note", { id: `s${size}`, title: "t", size, meta: null, ownerId: "o1" })),
+    );
+    const skipped = await Promise.allSettled([-1, -2].map((size) => driver.create("ticket", { title: "t", size })));
+    await ask("DROP FUNCTION skip CASCADE");
+    for (const [name, made] of [
+      ["ticket", tickets],
+      ["note", notes],
+    ] as const) {
+      const outcomes = made.map((one) => (one.status === "fulfilled" ? one.value.size : one.reason.code));
+      expect(outcomes).toEqual([1, "INTERNAL", 3, "INTERNAL", 5]);
+      expect((await driver.findMany(name)).map(({ size }) => size).sort()).toEqual([1, 3, 5]);
+    }
+    expect(skipped.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
   it("change their records in one statement, and count each version once", async () => {

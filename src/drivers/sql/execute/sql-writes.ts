@@ -38,7 +38,7 @@ export function insertRow(
     const query = insertWhereQuery(open, entity, row, askedOfStored(condition, data), returning);
     return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string | undefined });
   }
-  const together = row.has("id") ? shared?.insert(entity, row, all) : undefined;
+  const together = shared?.insert(entity, row, all);
   if (together !== undefined) return naming(session, entity, [data], together);
   const query = insertQuery(open, entity, [row], returning);
   return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string | undefined });

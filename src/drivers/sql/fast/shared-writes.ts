@@ -5,8 +5,14 @@ import { conditionShape } from "../condition/condition-shape.ts";
 import type { Subject } from "../errors/prisma-failure.ts";
 import { failureBehind } from "../errors/to-keelson-error.ts";
 import { rowsOf, type Selection } from "../statement/select-query.ts";
-import type { NamedQuery, SqlConnection, SqlSession, Statement } from "../statement/sql-connection.ts";
-import { changedBy, type Encoded, insertStatement, updateStatement } from "../statement/write-queries.ts";
+import type { NamedQuery, SqlConnection, SqlSession } from "../statement/sql-connection.ts";
+import {
+  changedBy,
+  type Encoded,
+  insertAllStatement,
+  insertStatement,
+  updateStatement,
+} from "../statement/write-queries.ts";
 import { isComposite } from "../tables/table-names.ts";
 import { printedUniqueKeys } from "../tables/unique-keys.ts";
 import { updatesStatement } from "./updates-statement.ts";
@@ -34,7 +40,7 @@ export function sharedWrites(session: SqlSession) {
     /** Undefined for a record that must be stored separately. */
     insert(entity: AnyEntity, given: Encoded, all: Selection): (() => Promise<Row | null>) | undefined {
       const kind = insertKind(session.connection(), entity, uniqueOf(entity), [...given.keys()], all);
-      return kind && (() => together(kind, given.get("id") as string, [...given.values()]));
+      return kind && (() => together(kind, given.get("id") ?? Symbol(), [...given.values()]));
     },
     /** Undefined for a record that must be changed separately. */
     update(
@@ -103,21 +109,15 @@ function insertKind(
   names: readonly string[],
   all: Selection,
 ): WriteKind | undefined {
-  const isApart = !names.includes("id") || unique.size > 0 || isComposite(entity);
-  if (open.dialect.provider !== WRITES_TOGETHER || isApart) return undefined;
-  const ofSize = (size: number): Statement => insertStatement(open, entity, names, size, all);
+  if (open.dialect.provider !== WRITES_TOGETHER || unique.size > 0 || isComposite(entity)) return undefined;
   return {
     key: `insert ${entity.name} ${names.join()}`,
     statement: { model: entity.name, operation: "insert" },
     most: MOST_INSERTS,
-    one: async (client, values) => (await rows(all, client, ofSize(1).query(values)))[0] ?? null,
-    async several(client, values) {
-      const stored = await rows(all, client, ofSize(values.length).query(values.flat()));
-      if (stored.length === values.length) return stored; // they come in the order of the values
-      // A database trigger has skipped some of them.
-      const byId = new Map(stored.map((row) => [row.id, row]));
-      return values.map((given) => byId.get(given[names.indexOf("id")]));
-    },
+    one: async (client, values) =>
+      (await rows(all, client, insertStatement(open, entity, names, 1, all).query(values)))[0] ?? null,
+    several: (client, values) =>
+      rows(all, client, insertAllStatement(open, entity, names, values.length, all).query(values.flat())),
   };
 }
 
@@ -182,10 +182,10 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Writes of one turn, by id: two writes of the same record need two statements. */
+/** Writes of one turn, by id: two writes of the same record need two statements. New ids of the database are unknown. */
 interface Batch {
   readonly kind: WriteKind;
-  readonly waiting: Map<string, Waiting>;
+  readonly waiting: Map<unknown, Waiting>;
 }
 
 // Saved here, so that a fake clock in tests does not stop the database.
@@ -209,7 +209,9 @@ function isRefusal(error: unknown): boolean {
  * write gets its own result: if the database refuses the statement because of one write, or skips one, the writes run
  * one by one. Not for transactions, whose statements are ordered.
  */
-function writeTogether(session: SqlSession): (kind: WriteKind, id: string, values: WriteValues) => Promise<Row | null> {
+function writeTogether(
+  session: SqlSession,
+): (kind: WriteKind, id: unknown, values: WriteValues) => Promise<Row | null> {
   const batches = new Map<string, Batch>();
 
   async function alone({ statement, one }: WriteKind, { values, resolve, reject }: Waiting): Promise<void> {

@@ -62,6 +62,31 @@ export function insertStatement(
   return statements.get(shape, () => writeInsert(builder, entity, names, size, returning));
 }
 
+/**
+ * PostgreSQL's statement that stores either all rows, whose values are in row order, or none: it divides by zero if a
+ * trigger skips some. Returns them in the same order, or no rows if a trigger skips all.
+ */
+export function insertAllStatement(
+  { builder, statements }: SqlConnection,
+  entity: AnyEntity,
+  names: readonly string[],
+  size: number,
+  returning: Selection,
+): Statement {
+  const write = (): CompiledQuery => {
+    const { db, sql } = builder;
+    const stored = returning.names.map((name) => storedName(entity, name));
+    const isWhole = sql`1 / (select (count(*) = ${sql.lit(size)})::int from "_stored")`;
+    return db
+      .with("_stored", () => insertOf(builder, entity, names, size).returning(stored))
+      .selectFrom("_stored")
+      .selectAll()
+      .select(isWhole.as("_whole"))
+      .compile();
+  };
+  return statements.get(`insert all ${entity.name} ${names.join()} ${size} ${returning.key}`, write);
+}
+
 function writeInsert(
   builder: SqlBuilder,
   entity: AnyEntity,
@@ -69,10 +94,13 @@ function writeInsert(
   size: number,
   returning?: Selection,
 ): CompiledQuery {
+  return compiled(insertOf(builder, entity, names, size), builder, entity, returning);
+}
+
+function insertOf(builder: SqlBuilder, entity: AnyEntity, names: readonly string[], size: number) {
   const slots = new Slots();
   const rows = Array.from({ length: size }, () => slotsFor(builder, entity, names, slots));
-  const insert = builder.db.insertInto(tableOf(entity)).values(rows);
-  return compiled(insert, builder, entity, returning);
+  return builder.db.insertInto(tableOf(entity)).values(rows);
 }
 
 function compiled(
