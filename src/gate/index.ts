@@ -61,6 +61,7 @@ export {
   baseMask,
   type FieldMask,
   type Guard,
+  type KeptNotes,
   type RecordUse,
   type RowAccess,
   ShownRecords,

@@ -1,5 +1,6 @@
 import type { Operation } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
+import { entityName } from "../statement/define-driver.ts";
 import { presentSettled } from "./serialize.ts";
 
 /** The scopes that notes are taken for, by the scope that takes them. */
@@ -13,7 +14,12 @@ const plainScopes = new WeakMap<OperationScope, OperationScope>();
 export function notingScope(scope: OperationScope): OperationScope {
   if (scope.state.shown === undefined || plainScopes.has(scope)) return scope;
   const own: Partial<OperationScope> = {
-    run: async (input) => noted(await scope.run(input)),
+    run(input) {
+      // Noted even if it fails: a response may say that there is no such record.
+      const entity = scope.app.model.get(entityName(input.entity));
+      if (entity !== undefined) scope.state.shown?.noteEntity(entity);
+      return scope.run(input).then(noted);
+    },
     transaction: (work, options) => scope.transaction((inner) => work(notingScope(inner)), options),
   };
   const noting = new Proxy(scope, {
@@ -32,10 +38,9 @@ export function plainScope(scope: OperationScope): OperationScope {
 }
 
 async function noted(operation: Operation): Promise<Operation> {
-  const { kind, entity, ids, records, scope } = operation;
+  const { kind, entity, records, scope } = operation;
   const { shown } = scope.state;
   if (kind === "list" || kind === "count") shown?.noteCount(entity);
-  else if (kind === "delete" || ids !== undefined) shown?.noteEntity(entity); // returns no records
   if (kind !== "delete") await presentSettled(records, scope, false); // notes records at any depth
   return operation;
 }

@@ -36,6 +36,9 @@ import {
 import type { IdempotencySettings, KeyRules } from "./idempotency-options.ts";
 import { readAnswer, rightsOf, usesNow, writeAnswer } from "./stored-answer.ts";
 
+/** Equals no digest: what the response depends on is not known, so it is not repeated. */
+const UNKNOWN = "";
+
 /** Headers that, besides the path, decide which state of a record a request is about. */
 const CONDITIONS = ["if-match", "if-none-match"] as const;
 
@@ -177,12 +180,14 @@ export function answerOnce(
     const records = new Map([...shown.ids].map(([of, ids]) => [of.name, ids]));
     const seen = [...scope.access.masked, ...(entity === undefined ? [] : [entity])];
     const counted = [...shown.counted].map(({ name }) => name);
-    const rights = await rightsOf(scope, [...records.keys(), ...seen.map(({ name }) => name)], records, counted);
+    const detailed = new Set([...shown.detailed].map(({ name }) => name));
+    const entities = [...records.keys(), ...seen.map(({ name }) => name)];
+    const rights = await rightsOf(scope, entities, records, counted, detailed);
     const uses = await usesNow(
       scope,
       shown.uses.map((use) => ({ ...use, entity: use.entity.name })),
     );
-    const kept = uses.length === 0 ? rights : { ...rights, uses };
+    const kept = { ...rights, ...(uses.length > 0 && { uses }), ...(!shown.isKnown && { digest: UNKNOWN }) };
     return { response, write: () => writeAnswer(response, added, kept, settings.answerBytes) };
   }
 }

@@ -104,12 +104,16 @@ type RecordIds = ReadonlyMap<string, Iterable<string>>;
 const PORTION = 500;
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** The caller's rights on some entities and on single records of them. */
+/**
+ * The caller's rights on some entities and on single records of them.
+ * @param detailed entities of which the response shows more than ids, when it is noted
+ */
 export async function rightsOf(
   scope: OperationScope,
   entities: Iterable<string>,
   shown: RecordIds = new Map(),
   counted: readonly string[] = [],
+  detailed: ReadonlySet<string> = new Set(),
 ): Promise<Rights> {
   const names = [...new Set(entities)].sort();
   const decided: unknown[] = [];
@@ -119,30 +123,44 @@ export async function rightsOf(
   for (const name of names) {
     const { allowed, forSome, predicate, guard, reach } = await scope.access.readDecision(name);
     const { readable, readablePerRow } = scope.access.mask(name);
-    decided.push(name, allowed, forSome, [...readable].sort(), [...(readablePerRow?.keys() ?? [])].sort());
+    const perRow = [...(readablePerRow ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+    const fields = perRow.map(([field]) => field);
+    decided.push(name, allowed, forSome, [...readable].sort(), fields);
     const ids = [...(shown.get(name) ?? [])].sort();
     const entity = scope.app.model.get(name);
     const isForeign = entity === undefined;
     if (!isForeign && ids.length > 0) records[name] = ids;
-    // Shown records are checked one by one; counted records are not.
+    const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
+    const sights =
+      isForeign || isAlike
+        ? []
+        : await seenOf(
+            scope,
+            name,
+            ids.filter((id) => id !== ""),
+          );
+    // Shown records are checked one by one. Counted records are not, and neither are those that the request deleted.
     const isCounted = counted.includes(name);
-    if (!isForeign && (isCounted || ids.length === 0)) {
+    const isGone = sights.includes(null);
+    if (!isForeign && (isCounted || isGone || ids.length === 0)) {
       reaches.push(name, reach ?? null);
-      if (isCounted) reaches.push(predicate ?? null, await shownFields(scope, name));
-      // Equal conditions may match different records over time, so the number of matches must be equal, too.
+      if (isCounted || isGone) reaches.push(predicate ?? null);
+      if (isGone) reaches.push(Array.from(perRow, ([field, access]) => [field, access.predicate ?? null]));
+      if (isCounted) reaches.push(await shownFields(scope, name));
+      // Equal conditions may match different records over time, so the matches must be equal, too.
       const isNarrow = isCounted && (predicate !== undefined || guard !== undefined);
       if (isNarrow || looksAt(compileWhere(scope.app.model, entity, predicate)))
-        reaches.push(await readableCount(scope, name));
+        reaches.push(await readableOf(scope, name));
     }
-    const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
     if (isAlike) continue;
     // Records of another service cannot be read again, so their condition must stay equal. Guards and hidden ids cannot
     // be compared, so such a response is not repeated.
     const isComparable = guard === undefined && readablePerRow === undefined && !ids.includes("");
-    if (isForeign || ids.includes("")) decided.push(isForeign && isComparable ? predicate : randomUUID());
+    const isLost = isGone && detailed.has(name) && (await isGuarded(scope, name, perRow));
+    const isUnsure = ids.includes("") || isLost;
+    if (isForeign || isUnsure) decided.push(isForeign && isComparable ? predicate : randomUUID());
     if (isForeign || ids.length === 0) continue;
-    const known = ids.filter((id) => id !== "");
-    seen.push(name, await seenOf(scope, name, known));
+    seen.push(name, sights);
   }
   const digests = { digest: digestOf(decided), reach: digestOf(reaches, timeless) };
   const rights = {
@@ -152,6 +170,16 @@ export async function rightsOf(
     ...(Object.keys(records).length > 0 && { records }),
   };
   return seen.length === 0 ? rights : { ...rights, seen: digestOf(seen) };
+}
+
+/** Whether the rules on records, or on their fields, look at the records. */
+async function isGuarded(
+  scope: OperationScope,
+  entity: string,
+  perRow: readonly (readonly [string, RowAccess])[],
+): Promise<boolean> {
+  const read = await orRefused(() => scope.access.decide({ kind: "read", entity, id: "" }));
+  return read?.guard !== undefined || perRow.some(([, { guard }]) => guard !== undefined);
 }
 
 /** Ignores dates in conditions: passing time alone does not count as a change of rights. */
@@ -189,17 +217,22 @@ async function seenOf(scope: OperationScope, entity: string, ids: readonly strin
   );
 }
 
-async function readableCount(scope: OperationScope, entity: string, where?: Where): Promise<number | undefined> {
+/** Which records the caller may read, or how many if there are many; undefined when they may read none. */
+async function readableOf(scope: OperationScope, entity: string, where?: Where): Promise<unknown> {
+  const sort = [{ field: "id", direction: "asc" }] as const;
+  const query = { where, select: ["id"], sort, limit: PORTION };
+  const found = await orRefused(() => scope.run({ kind: "list", entity, query, bounded: true }));
+  if (found === undefined || found.records.length < PORTION) return found?.records.map(({ id }) => id);
   return (await orRefused(() => scope.run({ kind: "count", entity, query: { where } })))?.total;
 }
 
-/** For each field that depends on the record and can be filtered on: where it is shown, and on how many records. */
+/** For each field that depends on the record and can be filtered on: where it is shown, and on which records. */
 async function shownFields(scope: OperationScope, entity: string): Promise<unknown[]> {
   const { readablePerRow = new Map<string, RowAccess>(), filterable } = scope.access.mask(entity);
   const found: unknown[] = [];
   for (const [field, { predicate }] of [...readablePerRow].sort(([a], [b]) => (a < b ? -1 : 1)))
     if (filterable.has(field))
-      found.push(field, predicate, await readableCount(scope, entity, { [field]: { null: false } }));
+      found.push(field, predicate, await readableOf(scope, entity, { [field]: { null: false } }));
   return found;
 }
 

@@ -25,6 +25,7 @@ import {
   runInScope,
   type WorkflowEngine,
 } from "./engine/workflow-engine.ts";
+import { joinShown } from "./readable-only.ts";
 import { runSaga } from "./saga/run-saga.ts";
 import { memoryJournal, newState, type SagaRuntime, type StepEnvironment } from "./saga/saga-runtime.ts";
 
@@ -246,7 +247,9 @@ export async function runWorkflow(workflow: WorkflowLike, context: RunOptions): 
   refuseInTransaction(definition.name, scope);
   const app = resolve(ENGINE_SERVICE) as AppWorkflows;
   const handle = await app.begin(definition, context);
-  return handle.result;
+  const ended = await handle.result;
+  if (scope !== undefined && context.asSystem !== true) await joinShown(scope, ended);
+  return ended;
 }
 
 /**

@@ -12,7 +12,7 @@ import { memoryEngine } from "./engine/memory-engine.ts";
 import { journalEntities } from "./engine/stored-run.ts";
 import type { EngineHost, WorkflowEngine } from "./engine/workflow-engine.ts";
 import { callerOf, createAppWorkflows, ENGINE_SERVICE, refuseInTransaction } from "./execute-workflow.ts";
-import { readableOnly } from "./readable-only.ts";
+import { joinShown, readableOnly } from "./readable-only.ts";
 import { registerWorkflows } from "./register-workflows.ts";
 
 export type { StepContext } from "./definition/step.ts";
@@ -125,7 +125,11 @@ function runnerOf(
       const asked = { workflow, input, data, precondition, shown, runId, use };
       const handle = await engine.run({ ...asked, caller: callerOf(scope, null) });
       handle.result.catch(() => {}); // a caller that does not wait finds the failure in the log or in the run's report
-      const result = async (): Promise<unknown> => readableOnly(answerOf(workflow, await handle.result), scope);
+      const result = async (): Promise<unknown> => {
+        const ended = await handle.result;
+        await joinShown(scope, ended);
+        return readableOnly(answerOf(workflow, ended), scope);
+      };
       return { runId: handle.runId, result, isRemembered };
     },
   };

@@ -6,9 +6,12 @@ import {
   knownOf,
   type OperationScope,
   type Row,
+  type ShownRecords,
   satisfiesAlone,
 } from "../../gate/index.ts";
-import { checkDepth, isWebResponse, Reply } from "../../kernel/index.ts";
+import { AuthorizationError, checkDepth, isWebResponse, Reply } from "../../kernel/index.ts";
+import type { WorkflowResult } from "./definition/workflow.ts";
+import { shownIn } from "./saga/saga-runtime.ts";
 
 /**
  * The result of a run as a caller may read it. Records that they may not read keep only their id, because a write must
@@ -86,6 +89,30 @@ async function mayRead(scope: OperationScope, record: Row): Promise<boolean> {
     if (isKeelsonError(error) && error.status < 500) return false;
     throw error;
   }
+}
+
+/**
+ * Notes what the outcome of a run depends on, for the response that shows it.
+ * @throws AuthorizationError when an earlier request started the run, and the caller may no longer read what its steps
+ * read
+ */
+export async function joinShown(scope: OperationScope, ended: WorkflowResult): Promise<void> {
+  const { shown } = scope.state;
+  const notes = shownIn(ended);
+  if (shown === undefined || notes === shown) return;
+  shown.join(notes);
+  if (notes !== undefined && !(await mayReadAll(scope, notes)))
+    throw new AuthorizationError("The request was carried out before; what you may see has changed since");
+}
+
+async function mayReadAll(scope: OperationScope, { ids, counted, detailed }: ShownRecords): Promise<boolean> {
+  for (const entity of new Set([...counted, ...detailed])) {
+    const { allowed, predicate, guard } = await scope.access.readDecision(entity);
+    if (!allowed) return false;
+    if ((predicate === undefined && guard === undefined) || !detailed.has(entity)) continue;
+    for (const id of ids.get(entity) ?? []) if (!(await isStillTheirs(scope, entity, id))) return false;
+  }
+  return true;
 }
 
 /** Whether the caller may read the stored record; also true if it no longer exists. */

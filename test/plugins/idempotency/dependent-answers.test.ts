@@ -52,6 +52,16 @@ const handlers: Record<string, (given: Given) => Promise<unknown>> = {
   async read({ scope }) {
     return { name: (await run(scope, "read", { id: "s" })).records[0]?.name };
   },
+  async missed({ scope }) {
+    const found = await run(scope, "read", { id: "none" }).catch((error: { readonly status: number }) => {
+      if (error.status === 404) return undefined;
+      throw error;
+    });
+    return { there: found !== undefined };
+  },
+  async missing({ scope }) {
+    return { there: (await run(scope, "read", { id: "none", ifFound: true })).applied };
+  },
   async counted({ scope }) {
     return { n: (await run(scope, "count", {})).total };
   },

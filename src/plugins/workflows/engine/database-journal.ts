@@ -71,7 +71,7 @@ export function entryOf(outcome: Outcome, codec: Codec): Row {
         status: "done",
         result: codec.encode(outcome.result),
         memo: codec.encode(outcome.memo),
-        data: codec.encode(outcome.data),
+        data: codec.encode(outcome.data, outcome.shown),
       };
     case "failed":
       return { status: "failed", error: errorText(outcome.error) };
@@ -129,6 +129,7 @@ export function stateOf(run: Row, rows: readonly Row[], definition: WorkflowDefi
   const state: SagaState = {
     executed: [],
     compensated: [],
+    shown: codec.shown(run.data as string),
     data: (codec.decode(run.data as string) ?? {}) as Record<string, unknown>,
     failure:
       run.failedStep === null

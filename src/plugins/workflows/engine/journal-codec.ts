@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AnyEntity, EntityModel, FieldDefinition } from "../../../entity/index.ts";
-import { entityOfRecord, knownOf, type Row, tagRecord } from "../../../gate/index.ts";
+import { entityOfRecord, type KeptNotes, knownOf, type Row, ShownRecords, tagRecord } from "../../../gate/index.ts";
 import { ResultNotKept } from "../saga/attempt.ts";
 
 /** Encodes values as texts of a journal, and decodes them. */
@@ -9,8 +9,10 @@ export interface Codec {
    * @throws ResultNotKept for functions, symbols, circular values and objects whose content is not in their members;
    * for values of more than 2 MiB; and for more than 32 MiB in one run
    */
-  encode(value: unknown): string;
+  encode(value: unknown, shown?: ShownRecords): string;
   decode(text: string | null | undefined): unknown;
+  /** The notes that were encoded with a value, if any. */
+  shown(text: string | null | undefined): ShownRecords | undefined;
   /**
    * A codec for one run. When it has seen a password under the name of its field, it also leaves out other values that
    * equal that password.
@@ -120,11 +122,11 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
   }
 
   return Object.freeze<Codec>({
-    encode(value) {
+    encode(value, shown) {
       passwords = met ?? new Set();
       try {
         meet(value, secret, passwords);
-        return bounded(JSON.stringify({ value: plain(value, 0) }));
+        return bounded(JSON.stringify({ value: plain(value, 0), shown }));
       } catch (error) {
         if (error instanceof ResultNotKept) throw error;
         throw new ResultNotKept("A value cannot be kept: reading it failed", { cause: error });
@@ -132,6 +134,12 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
     },
     decode: (text) =>
       text === null || text === undefined ? undefined : revive((JSON.parse(text) as { value: unknown }).value),
+    shown(text) {
+      const { shown } = JSON.parse(text ?? "{}") as { readonly shown?: KeptNotes };
+      const find = (name: string): AnyEntity | undefined =>
+        model.get(name) ?? model.foreign.find((entity) => entity.name === name);
+      return shown && ShownRecords.from(shown, find);
+    },
     forRun(...values) {
       const own = new Set(met);
       try {

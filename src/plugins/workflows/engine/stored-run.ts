@@ -53,7 +53,7 @@ function plainOf(value: unknown, depth: number): unknown {
  */
 export function newRun(
   host: EngineHost,
-  { workflow, input, caller, use }: RunRequest,
+  { workflow, input, caller, use, shown }: RunRequest,
   data: unknown,
   { runId, owner, fence, leaseMs }: Lease,
   codec: Codec,
@@ -71,7 +71,7 @@ export function newRun(
     caller: withUse(codec.encode(keptCaller(caller)), use),
     userId: caller === null || caller === "system" ? null : caller.id,
     input: codec.encode(input),
-    data: codec.encode(data),
+    data: codec.encode(data, shown),
     failedStep: null,
     error: null,
     startedAt,

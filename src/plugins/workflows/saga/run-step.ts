@@ -152,7 +152,7 @@ async function tryOnce(
       const came = await (phase === "execute" ? step.execute(context) : step.compensate?.(context, result, memo));
       // The result of a compensation is not used, so it may have any type.
       const { result: value, memo: kept } = came instanceof WithMemo ? came : { result: came, memo: undefined };
-      const done = { status: "done", data: copyOf(context.data) } as const;
+      const done = { status: "done", data: copyOf(context.data), shown: state.shown } as const;
       return phase === "execute" ? { ...done, result: value, memo: kept } : { ...done, result: undefined };
     });
   } catch (error) {

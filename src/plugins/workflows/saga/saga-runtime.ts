@@ -33,6 +33,8 @@ export type Outcome =
       readonly status: "done";
       readonly result: unknown;
       readonly data: Readonly<Record<string, unknown>>;
+      /** What the steps have read so far for the response. */
+      readonly shown?: ScopeState["shown"];
       /** Additional data for its compensation. */
       readonly memo?: unknown;
     }
@@ -163,6 +165,14 @@ interface RunTimes {
   readonly endedAt: Date;
 }
 
+/** What the responses with the outcomes of runs depend on. */
+const shownBy = new WeakMap<WorkflowResult, ScopeState["shown"]>();
+
+/** What a response with the outcome of a run depends on; undefined if it was not noted. */
+export function shownIn(result: WorkflowResult): ScopeState["shown"] {
+  return shownBy.get(result);
+}
+
 /** The outcome of a run, in the form that callers receive. */
 export function sagaResult(
   definition: WorkflowDefinition,
@@ -170,7 +180,7 @@ export function sagaResult(
   status: WorkflowStatus,
   { runId, startedAt, endedAt }: RunTimes,
 ): WorkflowResult {
-  return {
+  const result: WorkflowResult = {
     success: status === "completed",
     data: state.data,
     results: resultsOf(definition, state),
@@ -180,6 +190,8 @@ export function sagaResult(
     duration: endedAt.getTime() - startedAt.getTime(),
     metadata: { id: runId, name: definition.name, startedAt },
   };
+  shownBy.set(result, state.shown);
+  return result;
 }
 
 /** Stores nothing: the run ends with its process. */
