@@ -193,6 +193,20 @@ async function compareRows(app: Opened, pool: pg.Pool): Promise<{ differing: str
   return { differing, rows };
 }
 
+/** The tables of the database that are neither an entity nor the pairs of a relation, and the number of tables of pairs. */
+async function findUnlisted(app: Opened, pool: pg.Pool): Promise<{ unlisted: string[]; pairs: number }> {
+  const { rows } = await pool.query<{ name: string }>(
+    "select tablename as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')",
+  );
+  const relations = app.entities.flatMap((entity) => Object.values(entity.relations));
+  const pairs = new Set(relations.flatMap(({ through }) => through?.table ?? []));
+  const listed = new Set(app.entities.map(({ table, name }) => table?.name ?? name));
+  return {
+    unlisted: rows.flatMap(({ name }) => (listed.has(name) || pairs.has(name) ? [] : [name])),
+    pairs: pairs.size,
+  };
+}
+
 async function tryPackage(name: string, trial: Trial): Promise<boolean> {
   const { url, drop } = await freshPostgres();
   const pool = new pg.Pool({ connectionString: url, max: 2 });
@@ -206,6 +220,7 @@ async function tryPackage(name: string, trial: Trial): Promise<boolean> {
     const imported = seconds(begin);
     const app = await startOn(out, url);
     const compared = await compareRows(app, pool);
+    const { unlisted, pairs } = await findUnlisted(app, pool);
     await app.close();
     const problem = typeError(out);
     const isUntouched = (await describePostgres({ rows })) === before;
@@ -213,11 +228,11 @@ async function tryPackage(name: string, trial: Trial): Promise<boolean> {
     console.log(
       [
         `${name.padEnd(12)} ${said.join(", ")}; import ${imported}`,
-        `  ${app.entities.length} entities listed, ${compared.rows} rows compared; ${compared.differing.length === 0 ? "all as SQL says" : `DIFFERENT: ${compared.differing.join(", ")}`}`,
+        `  ${app.entities.length} entities and ${pairs} tables of pairs listed${unlisted.map((name) => `, NOT LISTED: ${name}`).join("")}, ${compared.rows} rows compared; ${compared.differing.length === 0 ? "all as SQL says" : `DIFFERENT: ${compared.differing.join(", ")}`}`,
         `  types: ${problem ?? "strict, no error"}; tables: ${isUntouched ? "untouched" : "CHANGED"}`,
       ].join("\n"),
     );
-    return compared.differing.length === 0 && problem === undefined && isUntouched;
+    return compared.differing.length === 0 && unlisted.length === 0 && problem === undefined && isUntouched;
   } catch (error) {
     console.log(`${name.padEnd(12)} FAILED: ${error instanceof Error ? error.message : String(error)}`);
     return false;

@@ -144,7 +144,7 @@ export class ConditionBuilder {
     if (record !== undefined && value === undefined)
       return sql`${sortedBy(this.#builder, column, stored)} ${sql.raw(sign ?? "=")} ${this.#valueIn(record, column)}`;
     const slot = this.#slots.next(codecOf(provider, column).type);
-    if (sign === undefined) return this.#search(searched(this.#builder, column, stored), slot);
+    if (sign === undefined) return this.#search(column, searched(this.#builder, column, stored), slot);
     const right = comparable(this.#builder, column, sql`${slot}`);
     if (record !== undefined) {
       const given = provider === "mysql" ? sql`cast(${right} as datetime(6))` : right;
@@ -154,10 +154,13 @@ export class ConditionBuilder {
     return inexact.has(column) && test === "eq" ? sql`(${stored} = ${slot} and ${plain})` : plain;
   }
 
-  /** Searches ignoring case: ILIKE on PostgreSQL, LIKE on SQLite (A to Z only), lower() on MySQL. */
-  #search(name: RawBuilder<unknown>, pattern: unknown): Expression {
+  /**
+   * Searches ignoring case: ILIKE on PostgreSQL, LIKE on SQLite (A to Z only), lower() on MySQL. Stored words are in
+   * lower case, and LIKE takes two thirds of the time of ILIKE.
+   */
+  #search({ role }: ColumnDefinition, name: RawBuilder<unknown>, pattern: unknown): Expression {
     const { sql, provider } = this.#builder;
-    if (provider === "postgresql") return sql`${name} ilike ${pattern}`;
+    if (provider === "postgresql") return sql`${name} ${sql.raw(role === "words" ? "like" : "ilike")} ${pattern}`;
     if (provider === "sqlite") return sql`${name} like ${pattern} escape '!'`;
     return sql`lower(${name}) like lower(${pattern}) escape '!'`;
   }
