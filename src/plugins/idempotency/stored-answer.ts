@@ -65,7 +65,7 @@ export async function readAnswer(text: string, scope: OperationScope): Promise<K
   const isOtherRecord = rights.records !== undefined && now.seen !== rights.seen;
   if (isLost || now.digest !== rights.digest || isOtherReach || isOtherRecord)
     throw new AuthorizationError(
-      "The request was carried out before; what you may see has changed since, so its answer is not repeated",
+      "The request was carried out before; its answer shows what you may not read now, so it is not repeated",
     );
   return {
     status,
@@ -123,8 +123,7 @@ export async function rightsOf(
   for (const name of names) {
     const { allowed, forSome, predicate, guard, reach } = await scope.access.readDecision(name);
     const { readable, readablePerRow } = scope.access.mask(name);
-    const perRow = [...(readablePerRow ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-    const fields = perRow.map(([field]) => field);
+    const fields = [...(readablePerRow?.keys() ?? [])].sort();
     decided.push(name, allowed, forSome, [...readable].sort(), fields);
     const ids = [...(shown.get(name) ?? [])].sort();
     const entity = scope.app.model.get(name);
@@ -139,14 +138,11 @@ export async function rightsOf(
             name,
             ids.filter((id) => id !== ""),
           );
-    // Shown records are checked one by one. Counted records are not, and neither are those that the request deleted.
+    // Shown records are checked one by one, and counted records are not.
     const isCounted = counted.includes(name);
-    const isGone = sights.includes(null);
-    if (!isForeign && (isCounted || isGone || ids.length === 0)) {
+    if (!isForeign && (isCounted || ids.length === 0)) {
       reaches.push(name, reach ?? null);
-      if (isCounted || isGone) reaches.push(predicate ?? null);
-      if (isGone) reaches.push(Array.from(perRow, ([field, access]) => [field, access.predicate ?? null]));
-      if (isCounted) reaches.push(await shownFields(scope, name));
+      if (isCounted) reaches.push(predicate ?? null, await shownFields(scope, name));
       // Equal conditions may match different records over time, so the matches must be equal, too.
       const isNarrow = isCounted && (predicate !== undefined || guard !== undefined);
       if (isNarrow || looksAt(compileWhere(scope.app.model, entity, predicate)))
@@ -154,10 +150,10 @@ export async function rightsOf(
     }
     if (isAlike) continue;
     // Records of another service cannot be read again, so their condition must stay equal. Guards and hidden ids cannot
-    // be compared, so such a response is not repeated.
+    // be compared, so such a response is not repeated. Neither is one with a record that the caller cannot read when
+    // the response is stored: it was deleted, or the right was lost.
     const isComparable = guard === undefined && readablePerRow === undefined && !ids.includes("");
-    const isLost = isGone && detailed.has(name) && (await isGuarded(scope, name, perRow));
-    const isUnsure = ids.includes("") || isLost;
+    const isUnsure = ids.includes("") || (detailed.has(name) && sights.includes(null));
     if (isForeign || isUnsure) decided.push(isForeign && isComparable ? predicate : randomUUID());
     if (isForeign || ids.length === 0) continue;
     seen.push(name, sights);
@@ -170,16 +166,6 @@ export async function rightsOf(
     ...(Object.keys(records).length > 0 && { records }),
   };
   return seen.length === 0 ? rights : { ...rights, seen: digestOf(seen) };
-}
-
-/** Whether the rules on records, or on their fields, look at the records. */
-async function isGuarded(
-  scope: OperationScope,
-  entity: string,
-  perRow: readonly (readonly [string, RowAccess])[],
-): Promise<boolean> {
-  const read = await orRefused(() => scope.access.decide({ kind: "read", entity, id: "" }));
-  return read?.guard !== undefined || perRow.some(([, { guard }]) => guard !== undefined);
 }
 
 /** Ignores dates in conditions: passing time alone does not count as a change of rights. */

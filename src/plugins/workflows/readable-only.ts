@@ -102,7 +102,7 @@ export async function joinShown(scope: OperationScope, ended: WorkflowResult): P
   if (shown === undefined || notes === shown) return;
   shown.join(notes);
   if (notes !== undefined && !(await mayReadAll(scope, notes)))
-    throw new AuthorizationError("The request was carried out before; what you may see has changed since");
+    throw new AuthorizationError("The request was carried out before; its answer shows what you may not read now");
 }
 
 async function mayReadAll(scope: OperationScope, { ids, counted, detailed }: ShownRecords): Promise<boolean> {

@@ -8,7 +8,17 @@ const written = { create: signedIn, update: signedIn, delete: signedIn };
 const ofTenant = defineRule("ofTenant", ({ user }) => ({ tenant: String(user?.role) }));
 const sameTenant = defineRule("sameTenant", ({ user, record }) => record?.tenant === user?.role);
 
-const byCondition = entity("letter", { tenant: string, text: string }).rules({ ...written, read: [ofTenant] });
+const byCondition = entity("letter", { tenant: string, text: string })
+  .rules({ ...written, read: [ofTenant] })
+  .actions({
+    forward: action()
+      .rules("authenticated")
+      .handler(async ({ client, driver }) => {
+        const letter = await client("letter").get("r");
+        await driver.update("letter", { id: "r" }, { tenant: "south" });
+        return { letter };
+      }),
+  });
 const byRecord = entity("parcel", { tenant: string, text: string }).rules({ ...written, read: [sameTenant] });
 const byField = entity("safe", { tenant: string, text: string.readable(ofTenant) }).rules({
   ...written,
@@ -39,7 +49,7 @@ function opened() {
   return { driver, send };
 }
 
-describe("a response that shows a record which the request deleted", () => {
+describe("a response that shows a record which cannot be read afterwards", () => {
   const changes = (path: string) => [
     { method: "PATCH", path, body: { text: "secret, still" } },
     { method: "DELETE", path },
@@ -48,16 +58,17 @@ describe("a response that shows a record which the request deleted", () => {
   it.each([
     ["a condition", "/letters/r"],
     ["a condition on a field", "/safes/r"],
-  ])("is repeated only while the rule has the same condition: %s", async (_, path) => {
+    ["a look at the record", "/parcels/r"],
+  ])("is not repeated if the request deleted it, under a rule with %s", async (_, path) => {
     const { send } = opened();
     const ask = (role: string) => send(role, "/batch", changes(path));
-    expect([await ask("north"), await ask("north"), await ask("south")]).toEqual([200, 200, 403]);
+    expect([await ask("north"), await ask("south"), await ask("north")]).toEqual([200, 403, 403]);
   });
 
-  it("is not repeated if the rule looks at the record", async () => {
+  it("is not repeated if the right was lost during the request", async () => {
     const { send } = opened();
-    const ask = (role: string) => send(role, "/batch", changes("/parcels/r"));
-    expect([await ask("north"), await ask("south")]).toEqual([200, 403]);
+    const ask = () => send("north", "/letters/forward", {});
+    expect([await ask(), await ask()]).toEqual([200, 403]);
   });
 });
 
