@@ -141,6 +141,20 @@ describe("keelson migrate", () => {
     expect((await project.run("migrate", "status", config("one"))).code).toBe(0);
   });
 
+  it("records a new migration without running it if a push has made its changes", async () => {
+    await project.run("db", "push", config("one"));
+    const recorded = /^Recorded: \d{14}_\w+ \(the database had these changes already\)$/m;
+    for (const [name, definitions] of [
+      ["start", "one"],
+      ["more", "renamed"],
+    ] as const) {
+      if (name === "more") await project.run("db", "push", config(definitions));
+      const made = await project.run("migrate", "dev", `--name=${name}`, config(definitions));
+      expect(made, name).toMatchObject({ code: 0, out: expect.stringMatching(recorded) });
+      expect((await project.run("migrate", "status", config(definitions))).code).toBe(0);
+    }
+  });
+
   it("continues after a failed migration once it is resolved", async () => {
     await project.run("migrate", "dev", "--name=start", config("one"));
     await project.write("prisma/migrations/29990101000000_broken/migration.sql", "SELECT * FROM nowhere;");

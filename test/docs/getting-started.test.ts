@@ -8,6 +8,7 @@ import { builtKeelson, builtPackage } from "../cli/built-package.ts";
 import { openProject, runWords, type TestProject } from "../cli/project.ts";
 import { type StartedCommand, startCommand } from "../cli/start-process.ts";
 import { type CurlExample, curlExamples, expectCurl } from "../support/curl.ts";
+import { freshPostgres } from "../support/databases.ts";
 import { openPage } from "../support/page.ts";
 import { repositoryRoot } from "../support/source-files.ts";
 
@@ -107,6 +108,19 @@ describe("docs/getting-started.md", () => {
     expect(runTests(project.folder)).toContain(before);
     await project.write("test/shared.test.ts", block("test/shared.test.ts"));
     expect(runTests(project.folder)).toContain(after);
+    command.child.kill("SIGINT");
+
+    const { url, drop } = await freshPostgres();
+    onTestFinished(drop);
+    await project.write("keelson.config.ts", block("keelson.config-2.ts"));
+    expect(runTests(project.folder)).toContain(after); // without a database
+    const secrets = await project.read(".env");
+    await project.write(".env", `${secrets}DATABASE_URL=${url}\n`);
+    const onPostgres = await startCommand(project.folder, ["dev", "--port=0"]);
+    await runCurls(examples.slice(0, 2), onPostgres); // sign up, log in
+    const made = await startCommand(project.folder, ["migrate", "dev", "--name=start"]);
+    const [recorded] = await made.until(/Recorded: .*/);
+    expect(start.text).toContain(recorded.replace(/\d{14}/, "…"));
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Migrations } from "../../drivers/prisma/index.ts";
 import { DATABASE_ARGUMENTS } from "../database/resolve-target.ts";
 import { deployPending, printApplied, printChanges, withMigrations } from "../database/with-migrations.ts";
 import { DATA_LOSS_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
@@ -39,11 +40,21 @@ export const migrateDev = defineCommand({
         printChanges(output, made.plan.changes);
         output.line(`Written: ${made.directory}`);
       }
-      if (!args["create-only"]) printApplied(output, await deployPending(output, migrations));
+      if (args["create-only"]) return;
+      const isThere = made !== undefined && (await hasItsChanges(migrations));
+      const names = await deployPending(output, migrations, isThere);
+      if (isThere) output.line(`Recorded: ${names[0]} (the database had these changes already)`);
+      else printApplied(output, names);
     });
     return 0;
   },
 });
+
+/** Whether a migration just written is the only pending one, and a push has made its changes. Others may change rows. */
+async function hasItsChanges(migrations: Migrations): Promise<boolean> {
+  const { pending } = await migrations.status();
+  return pending.length === 1 && (await migrations.diff()).isEmpty;
+}
 
 /** `keelson migrate resolve`: records the outcome of a failed migration, which only a person can determine. */
 export const migrateResolve = defineCommand({

@@ -45,7 +45,10 @@ function portFrom(given: string | undefined): number {
 /** Prints the information that the developer needs next: address, routes, database, and documentation. */
 export function printBanner(output: Output, { config }: Project, { app, url }: ServedProject): void {
   const docs = app.routes.find(({ action, plugin }) => action === "docs" && plugin === "openapi");
-  const first = app.routes.find(({ method, entity }) => method === "GET" && entity !== undefined);
+  const open = app.routes.find(
+    ({ method, entity, path, rules }) =>
+      method === "GET" && entity !== undefined && rules.includes("everyone") && !path.includes(":"),
+  );
   const rows = {
     API: `${url}${app.apiPrefix}  (${app.routes.length} routes; "keelson routes" lists them)`,
     Database: config.driver === undefined ? ".keelson/app.db (SQLite)" : config.driver.name,
@@ -53,7 +56,7 @@ export function printBanner(output: Output, { config }: Project, { app, url }: S
   };
   output.line(output.style("bold", `Keelson ${keelsonVersion()}`));
   for (const [name, text] of Object.entries(rows)) output.line(`  ${output.style("dim", name.padEnd(8))}  ${text}`);
-  if (first !== undefined) output.line(`  ${output.style("dim", "Try".padEnd(8))}  curl ${url}${first.path}`);
+  if (open !== undefined) output.line(`  ${output.style("dim", "Try".padEnd(8))}  curl ${url}${open.path}`);
 }
 
 /**

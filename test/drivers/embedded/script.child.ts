@@ -1,4 +1,4 @@
-// A typical script: it creates its tables, stores a record, closes the app, and ends.
+// A typical script: it creates its tables, stores a record, closes the app unless told otherwise, and ends.
 import { embedded, entity, keelson, noopLogger, postgres, string } from "keelson";
 
 const database = process.argv[2] as string;
@@ -7,5 +7,10 @@ const driver = database.startsWith("postgres:") ? postgres(database) : embedded(
 const api = keelson({ entities: [note], driver, logger: noopLogger });
 await api.ready;
 await api.asSystem().note.create({ title: "one" });
-await api.close();
-process.stdout.write("closed");
+if (process.argv[3] === "open") {
+  const end = performance.now();
+  process.on("exit", () => process.stdout.write(String(Math.round(performance.now() - end))));
+} else {
+  await api.close();
+  process.stdout.write("closed");
+}

@@ -57,9 +57,9 @@ const SILENCE_MS = 1_000;
  * A driver for PostgreSQL and servers that speak its protocol, without `prisma generate`, with tables created from the
  * entities.
  * @param url connection string; `?schema=` selects a schema other than "public". Undefined, as from a missing
- *   environment variable, is an error
- * @throws ConfigurationError immediately for a URL of another driver; from `connect` naming the packages that are not
- *   installed; DatabaseUnavailableError when the server cannot be reached, after which `connect` can be retried
+ *   environment variable, is an error of `connect`, so that tests and commands can read the configuration without it
+ * @throws ConfigurationError immediately for a URL of another driver; from `connect` without a URL, or naming the packages
+ *   that are not installed; DatabaseUnavailableError when the server cannot be reached, after which `connect` can be retried
  * @example
  * const api = keelson({ entities: [user, post], driver: postgres(process.env.DATABASE_URL) });
  */
@@ -68,13 +68,10 @@ export function postgres(url: string | undefined, options: PostgresOptions = {})
 }
 
 /** Like `postgres`, with some of the optimizations switched off. */
-export function openPostgres(url: string | undefined, options: PostgresOptions, fast: Fast): Driver {
+export function openPostgres(given: string | undefined, options: PostgresOptions, fast: Fast): Driver {
+  const url = given ?? "";
   const { poolSize = 10, connectionTimeout = 5_000, statementTimeout = 30_000 } = options;
   const { idleTransactionTimeout = 60_000, preparedStatements = true, push = "auto", acceptDataLoss = false } = options;
-  if (typeof url !== "string" || url === "")
-    throw new ConfigurationError(
-      "postgres(url) takes a connection string: postgres://user:password@host:5432/database. It was given nothing; if it comes from an environment variable such as DATABASE_URL, set that",
-    );
   refuseWrongAddress("postgres(url)", url, /^(postgres|postgresql|socket):/);
   const schemaName = schemaOf(url);
   const connection = { connectionString: url, connectionTimeoutMillis: connectionTimeout };
@@ -114,6 +111,10 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
         };
       },
       async open({ model, log, production }) {
+        if (url === "")
+          throw new ConfigurationError(
+            "postgres(url) takes a connection string: postgres://user:password@host:5432/database. It was given nothing; if it comes from an environment variable such as DATABASE_URL, set that",
+          );
         const packages = await loadPeers("postgres", POSTGRES_PACKAGES);
         // Loading is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
         if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
@@ -124,6 +125,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
         const pool = new packages.pg.default.Pool({
           ...connection,
           max: poolSize,
+          allowExitOnIdle: true, // a script ends when its work is done
           ...(statementTimeout > 0 ? { statement_timeout: statementTimeout } : {}),
           ...(idleTransactionTimeout > 0 ? { idle_in_transaction_session_timeout: idleTransactionTimeout } : {}),
         });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import config from "../keelson.config.ts";
 
 // In memory, and the tests say who calls: so without the plugin that reads sessions.
-const app = createTestApp({ ...config, plugins: [] });
+const app = createTestApp({ ...config, plugins: [], driver: memoryDriver() });
 const anonymous = app.as(null);
 const ann = app.as({ id: "ann" });
 const bob = app.as({ id: "bob" });
