@@ -1,13 +1,13 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openPostgres } from "../../../src/drivers/prisma/embedded/postgres.ts";
-import { PreparedQuery } from "../../../src/drivers/sql/fast/prepared-query.ts";
-import { ALL_FAST } from "../../../src/drivers/sql/index.ts";
-import { type Driver, entity, string } from "../../../src/index.ts";
+import { type CommandBefore, PreparedQuery } from "../../../src/drivers/sql/fast/prepared-query.ts";
+import { type Driver, entity, postgres, string } from "../../../src/index.ts";
 import { connectDriver } from "../../support/connect-driver.ts";
 import { freshPostgres } from "../../support/databases.ts";
 
 type Answer = { readonly rows: unknown[][]; readonly count: number };
+
+const BEGIN: CommandBefore = { text: "BEGIN", timeout: 1_000 };
 
 describe("a prepared query", () => {
   let database: Awaited<ReturnType<typeof freshPostgres>>;
@@ -23,7 +23,12 @@ describe("a prepared query", () => {
     await database.drop();
   });
 
-  const ask = (name: string | undefined, text: string, values: readonly unknown[], before?: string): Promise<Answer> =>
+  const ask = (
+    name: string | undefined,
+    text: string,
+    values: readonly unknown[],
+    before?: CommandBefore,
+  ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const query = new PreparedQuery(name, text, values, before);
       query.callback = (error, result) => (error === null ? resolve(result as Answer) : reject(error));
@@ -56,10 +61,10 @@ describe("a prepared query", () => {
   it("sends a preceding command with it, and counts the statement's rows", async () => {
     await client.query("create table thing (id int primary key)");
     const text = "insert into thing select generate_series(1, $1::int)";
-    expect(await ask(undefined, text, [3], "BEGIN")).toEqual({ rows: [], count: 3 });
+    expect(await ask(undefined, text, [3], BEGIN)).toEqual({ rows: [], count: 3 });
     await client.query("ROLLBACK");
     expect((await client.query("select * from thing")).rows).toEqual([]);
-    await expect(ask("failing", "select 1 / $1::int", [0], "BEGIN")).rejects.toMatchObject({ code: "22012" });
+    await expect(ask("failing", "select 1 / $1::int", [0], BEGIN)).rejects.toMatchObject({ code: "22012" });
     await expect(ask(undefined, "select true", [])).rejects.toMatchObject({ code: "25P02" }); // in the transaction
     await client.query("ROLLBACK");
     expect(await ask(undefined, "select true", [])).toEqual({ rows: [[true]], count: 1 });
@@ -73,9 +78,7 @@ describe("a transaction on a pool", () => {
 
   beforeAll(async () => {
     database = await freshPostgres();
-    driver = await connectDriver(openPostgres(database.url, { poolSize: 1 }, { ...ALL_FAST, poolTransactions: true }), [
-      note,
-    ]);
+    driver = await connectDriver(postgres(database.url, { poolSize: 1 }), [note]);
   });
   afterAll(async () => {
     await driver.disconnect();

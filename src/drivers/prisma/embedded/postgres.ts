@@ -141,7 +141,8 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
         const explain = (error: unknown): Promise<SqlDriverAdapter> =>
           new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
         const { describedOnce, poolTransactions: transactions } = fast;
-        const how = { nameOf: preparedStatements ? names.of : () => undefined, describedOnce, transactions };
+        const nameOf = preparedStatements ? names.of : () => undefined;
+        const how = { nameOf, describedOnce, maxWait: connectionTimeout, transactions };
         const adapter = fast.poolQueries ? poolQueries(own, pool, how, explain) : own;
         try {
           await runStatement(adapter, "SELECT 1");

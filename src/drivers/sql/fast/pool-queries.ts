@@ -10,6 +10,8 @@ interface PoolOptions {
   readonly nameOf: (query: object) => string | undefined;
   /** Whether the columns of prepared statements are described only once. */
   readonly describedOnce: boolean;
+  /** Milliseconds that the start of a transaction may take. */
+  readonly maxWait: number;
   /** Whether transactions bypass Prisma's adapter, too. */
   readonly transactions: boolean;
 }
@@ -32,7 +34,7 @@ const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ?
 export function poolQueries(
   adapter: SqlDriverAdapter,
   pool: Pool,
-  { nameOf, describedOnce, transactions }: PoolOptions,
+  { nameOf, describedOnce, maxWait, transactions }: PoolOptions,
   explain: (error: unknown) => Promise<SqlQueryable>,
 ): SqlDriverAdapter {
   async function rethrow(error: unknown, sql: string): Promise<never> {
@@ -54,7 +56,8 @@ export function poolQueries(
   return adapterLike(adapter, {
     startTransaction(isolation) {
       if (!transactions) return adapter.startTransaction(isolation);
-      const begin = isolation === undefined ? "BEGIN" : `BEGIN ISOLATION LEVEL ${isolation}`;
+      const text = isolation === undefined ? "BEGIN" : `BEGIN ISOLATION LEVEL ${isolation}`;
+      const begin = { text, timeout: maxWait };
       return poolTransaction(adapter.adapterName, { pool, nameOf, begin, explain: rethrow });
     },
     async queryRaw(query) {

@@ -1,13 +1,13 @@
 import type { SqlQuery, SqlResultSet, Transaction } from "@prisma/driver-adapter-utils";
 import type { Pool, PoolClient } from "pg";
-import { PreparedQuery } from "./prepared-query.ts";
+import { type CommandBefore, PreparedQuery } from "./prepared-query.ts";
 
 /** The parts of a transaction on a pool. */
 export interface PoolTransactionParts {
   readonly pool: Pool;
   /** Returns the name to prepare a statement with; undefined for unprepared statements. */
   readonly nameOf: (query: object) => string | undefined;
-  readonly begin: string;
+  readonly begin: CommandBefore;
   /** Throws an error of the pool in the adapter's form. */
   explain(error: unknown, sql: string): Promise<never>;
 }
@@ -17,7 +17,7 @@ export interface PoolTransactionParts {
  * result; a transaction without statements sends nothing.
  */
 export async function poolTransaction(adapterName: string, parts: PoolTransactionParts): Promise<Transaction> {
-  const client = await parts.pool.connect().catch((error: unknown) => parts.explain(error, parts.begin));
+  const client = await parts.pool.connect().catch((error: unknown) => parts.explain(error, parts.begin.text));
   return new PoolTransaction(adapterName, client, parts);
 }
 

@@ -14,6 +14,13 @@ type Done = (error: Error | null, result?: Answered) => void;
 export const BOOLEAN = 16;
 export const isTrue = (text: string | null): boolean => text === "t";
 
+/** A command without values, such as `BEGIN`. */
+export interface CommandBefore {
+  readonly text: string;
+  /** Milliseconds until a silent connection is closed; 0 for none. */
+  readonly timeout: number;
+}
+
 /** The name of an unprepared statement. */
 const UNNAMED = "";
 
@@ -30,8 +37,8 @@ export class PreparedQuery implements Submittable {
   readonly #name: string;
   readonly text: string;
   readonly #values: readonly unknown[];
-  /** A command that is sent with the statement and runs before it. */
-  #before: string | undefined;
+  #before: CommandBefore | undefined;
+  #limit: NodeJS.Timeout | undefined;
   #rows: Value[][] = [];
   #count = 0;
   /** The boolean columns, once they are known. */
@@ -42,9 +49,9 @@ export class PreparedQuery implements Submittable {
 
   /**
    * @param name undefined for an unprepared statement
-   * @param before a command without values that runs first, such as `BEGIN`
+   * @param before a command that is sent with the statement and runs before it
    */
-  constructor(name: string | undefined, text: string, values: readonly unknown[], before?: string) {
+  constructor(name: string | undefined, text: string, values: readonly unknown[], before?: CommandBefore) {
     this.#name = name === undefined ? UNNAMED : `${name}_pool`;
     this.text = text;
     this.#values = values;
@@ -65,11 +72,7 @@ export class PreparedQuery implements Submittable {
     this.#isKnown = this.#booleans !== undefined;
     connection.stream.cork();
     try {
-      if (this.#before !== undefined) {
-        connection.parse({ name: UNNAMED, text: this.#before, types: [] }, true);
-        connection.bind({ statement: UNNAMED, values: [] }, true);
-        connection.execute(null, true);
-      }
+      if (this.#before !== undefined) this.#sendBefore(connection, this.#before);
       if (!this.#isKnown) {
         // A failed run may have prepared it.
         if (name !== UNNAMED) connection.close({ type: "S", name }, true);
@@ -82,6 +85,15 @@ export class PreparedQuery implements Submittable {
     } finally {
       connection.stream.uncork();
     }
+  }
+
+  #sendBefore(connection: Connection, { text, timeout }: CommandBefore): void {
+    connection.parse({ name: UNNAMED, text, types: [] }, true);
+    connection.bind({ statement: UNNAMED, values: [] }, true);
+    connection.execute(null, true);
+    connection.flush(); // the server reports the command's end before it runs the statement
+    if (timeout > 0)
+      this.#limit = setTimeout(() => connection.stream.destroy(new Error("Query read timeout")), timeout);
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly { readonly dataTypeID: number }[] }): void {
@@ -97,6 +109,7 @@ export class PreparedQuery implements Submittable {
   handleCommandComplete({ text }: { readonly text: string }, connection: Connection): void {
     if (this.#before !== undefined) {
       this.#before = undefined;
+      clearTimeout(this.#limit);
       return;
     }
     this.#count = Number(text.slice(text.lastIndexOf(" ") + 1)) || 0;
@@ -106,6 +119,7 @@ export class PreparedQuery implements Submittable {
   }
 
   handleError(error: Error): void {
+    clearTimeout(this.#limit);
     this.callback?.(error);
   }
 

@@ -15,10 +15,7 @@ export interface Fast {
   readonly preparedNames: boolean;
   /** Queries outside transactions go directly to the pool, bypassing Prisma's adapter. */
   readonly poolQueries: boolean;
-  /**
-   * Transactions also go directly to a pool connection, with `BEGIN` in the message of the first statement. If off, a
-   * silent connection is noticed only when the request ends.
-   */
+  /** Transactions also go directly to a pool connection, with `BEGIN` in the message of the first statement. */
   readonly poolTransactions: boolean;
   /** The columns of a prepared statement are described once per connection. */
   readonly describedOnce: boolean;
@@ -35,7 +32,7 @@ export const ALL_FAST: Fast = Object.freeze({
   keptStatements: true,
   preparedNames: true,
   poolQueries: true,
-  poolTransactions: false,
+  poolTransactions: true,
   describedOnce: true,
   textMoments: true,
   momentsByDigits: true,
