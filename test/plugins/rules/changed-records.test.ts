@@ -67,7 +67,8 @@ describe.each(ALL_DATABASES)("a rule about a changed record, on %s", (_, open) =
   });
   beforeEach(async () => {
     const { driver } = database;
-    for (const name of ["card", "member", "seat", "org", "unit"]) await driver.deleteMany(name, { id: { null: false } });
+    for (const name of ["card", "member", "seat", "org", "unit"])
+      await driver.deleteMany(name, { id: { null: false } });
     const system = app.api.asSystem();
     for (const id of ["o1", "o2"]) await system.org.create({ id });
     for (const name of ["member", "seat"] as const) {
