@@ -8,6 +8,7 @@ import {
   defineRule,
   entity,
   hasMany,
+  importAction,
   string,
   toggleAction,
 } from "../../../src/index.ts";
@@ -37,7 +38,18 @@ const card = entity("card", {
 })
   .rules({ ...reading, update: ["everyone"] })
   .actions({ toggle: toggleAction("flag"), archive: archiveAction });
-const entities = [org, member, seat, card];
+const leads = defineRule("crLeads", ({ user }) => ({ lead: me(user) }));
+const unit = entity("unit", {
+  code: string.unique(),
+  lead: string,
+  parent: belongsTo(() => unit)
+    .optional()
+    .inverse("parts"),
+  parts: hasMany(() => unit).inverse("parent"),
+})
+  .rules({ ...reading, create: ["everyone"], update: [leads] })
+  .actions({ import: importAction({ upsertBy: "code" }) });
+const entities = [org, member, seat, card, unit];
 
 describe.each(ALL_DATABASES)("a rule about a changed record, on %s", (_, open) => {
   let database: Pick<TestDatabase, "driver" | "drop">;
@@ -55,7 +67,8 @@ describe.each(ALL_DATABASES)("a rule about a changed record, on %s", (_, open) =
   });
   beforeEach(async () => {
     const { driver } = database;
-    for (const name of ["card", "member", "seat", "org"]) await driver.deleteMany(name, { id: { null: false } });
+    for (const name of ["card", "member", "seat", "org", "unit"])
+      await driver.deleteMany(name, { id: { null: false } });
     const system = app.api.asSystem();
     for (const id of ["o1", "o2"]) await system.org.create({ id });
     for (const name of ["member", "seat"] as const) {
@@ -76,6 +89,23 @@ describe.each(ALL_DATABASES)("a rule about a changed record, on %s", (_, open) =
 
   it.each(["member", "seat"] as const)("is decided before unique values (%s)", async (name) => {
     for (const slug of ["taken", "free"]) expect(await patch(`${name}s/eve`, { orgId: "o2", slug })).toBe(403);
+  });
+
+  it("is decided before unique values in the nested writes of an import", async () => {
+    const { unit: units } = app.api.asSystem();
+    await units.create({ id: "whole", code: "whole", lead: "eve" });
+    await units.create({ id: "part", code: "part", lead: "bob", parentId: "whole" });
+    await units.create({ code: "taken", lead: "bob" });
+    const importing = async (id: string, code: string): Promise<unknown> => {
+      const rows = [{ code: "whole", parts: { update: [{ id, code }] } }];
+      return (await app.as(eve).request("POST", "/api/units/import", rows)).body;
+    };
+    const refused = await importing("part", "free");
+    expect(refused).toMatchObject({ updated: 0, failed: [{ errors: { _: expect.stringContaining("denied") } }] });
+    expect(await importing("part", "taken")).toEqual(refused);
+    await units.update("part", { lead: "eve" });
+    expect(await importing("part", "taken")).toMatchObject({ failed: [{ errors: { code: "is already taken" } }] });
+    expect(await importing("part", "free")).toMatchObject({ updated: 1, failed: [] });
   });
 
   it("applies to actions on a record that is already in the other state", async () => {

@@ -14,7 +14,7 @@ import { type NamedQuery, type SqlConnection, type Statement, toStatement } from
 export type Encoded = ReadonlyMap<string, unknown>;
 
 /** INSERTs with more rows are not cached: they are rare and long. */
-const MAX_KEPT_ROWS = 4;
+const MAX_KEPT_ROWS = 16;
 
 function slotsFor(
   { provider }: SqlBuilder,

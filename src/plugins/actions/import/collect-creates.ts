@@ -15,8 +15,8 @@ import {
   type Written,
   withMiddleware,
 } from "../../../gate/index.ts";
-import { BadRequestError } from "../../../kernel/index.ts";
-import type { Owners } from "./unique-values.ts";
+import { BadRequestError, ConflictError } from "../../../kernel/index.ts";
+import type { Owners, UniqueKey } from "./unique-values.ts";
 
 /** A transaction's driver that stores new records of one entity together, in one statement. */
 export interface CollectedWrites {
@@ -109,7 +109,8 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
     if (!isCollected(statement.entity)) return write(statement);
     if (where !== undefined || returning !== true || data?.id === undefined)
       return write(statement).finally(() => owners.forget());
-    await owners.refuseTaken(data);
+    const taken = await owners.keyTaken(data);
+    if (taken !== undefined) throw conflictOf(taken);
     waiting.set(data.id as string, { ...data });
     owners.add(data);
     changes++;
@@ -121,10 +122,16 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
     const id = soleId(where);
     if (!isCollected(statement.entity)) return write(statement);
     if (id === undefined) return write(statement).finally(() => owners.forget());
-    await owners.refuseTaken(data, id);
     await settle(entity, where);
     if (Object.values(data).some((value) => waiting.has(value as string))) await flush();
     remembered.forget();
+    const taken = await owners.keyTaken(data, id);
+    if (taken !== undefined) {
+      // An update that a rule refuses matches nothing, and must not reveal the conflict.
+      const found = await noting(inner.execute({ kind: "find", entity, where, select: ["id"], limit: 1 }));
+      if (found.length === 0) return { count: 0, rows: [] };
+      throw conflictOf(taken);
+    }
     if (!(await owners.keep(data, id))) owners.forget();
     const written = await noting(inner.execute(statement));
     if (written.count > 0) changes++;
@@ -164,6 +171,11 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
       return changes;
     },
   };
+}
+
+/** The error of the database for a duplicate of a unique key. */
+function conflictOf(fields: UniqueKey): ConflictError {
+  return new ConflictError(undefined, { fields });
 }
 
 /** Results of reads of single records, valid until something is written that could change them. */

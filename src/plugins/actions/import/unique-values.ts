@@ -6,7 +6,6 @@ import {
   plainField,
 } from "../../../entity/index.ts";
 import { allOf, type Driver, type Row, type Where } from "../../../gate/index.ts";
-import { ConflictError } from "../../../kernel/index.ts";
 
 /** Fields whose combined values are unique. */
 export type UniqueKey = readonly string[];
@@ -133,15 +132,15 @@ export class Owners {
   }
 
   /**
-   * Refuses values that the database would refuse, with the same error.
+   * The first unique key whose values another record has, so that the database would refuse them.
    * @param id of the record that is changed @default it is a new one
-   * @throws ConflictError
    */
-  async refuseTaken(data: Row, id?: string): Promise<void> {
+  async keyTaken(data: Row, id?: string): Promise<UniqueKey | undefined> {
     for (const key of this.#unique.keys) {
       const owner = await this.of(key, data);
-      if (owner !== null && owner !== id) throw new ConflictError(undefined, { fields: key });
+      if (owner !== null && owner !== id) return key;
     }
+    return undefined;
   }
 
   /** Whether the known owners of unique values stay valid after a change. */

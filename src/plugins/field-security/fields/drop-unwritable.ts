@@ -93,16 +93,16 @@ const schemas = new WeakMap<ColumnDefinition, ReturnType<FieldKind["schema"]>>()
 /**
  * The certain part of the record that a create is about to store: values as validation will read them, defaults and
  * nulls. Columns are left out while it is undecided whether the caller may write them, because such a value must not
- * justify another one; so are columns whose value will be refused. Generated defaults are generated here, once.
+ * justify another one; so are columns whose value will be refused, or will be filled in by the database. Generated defaults are generated here, once.
  */
 function newRecord(entity: AnyEntity, data: Row, undecided: ReadonlyMap<string, unknown>): Row {
   const record: Row = {};
   for (const column of Object.values(entity.columns)) {
-    const { name, role, optional } = column;
+    const { name, role, optional, field } = column;
     if ((role !== "field" && role !== "foreignKey") || undecided.has(name)) continue;
     const value = data[name] ?? defaultOf(column, data);
     if (value !== undefined && value !== null) readInto(record, column, value);
-    else if (optional) record[name] = null;
+    else if (optional && (data[name] === null || field?.filledBy === undefined)) record[name] = null;
   }
   return record;
 }
