@@ -140,12 +140,17 @@ function pathParameters({ path, entity }: Route, idLength: number): JsonSchema[]
     name,
     in: "path",
     required: true,
-    ...(isRest === "" ? {} : { description: "All that follows in the path, with its slashes." }),
+    description: describeSegment(name as string, isRest !== ""),
     schema:
       name === "id" && idKind?.convert !== undefined
         ? jsonSchemaOf(idKind)
         : { type: "string", minLength: 1, ...(name === "id" ? { maxLength: idLength } : {}) },
   }));
+}
+
+function describeSegment(name: string, isRest: boolean): string {
+  if (isRest) return "All that follows in the path, with its slashes.";
+  return name === "id" ? "The id of the record." : "One segment of the path.";
 }
 
 function parameter({
