@@ -61,10 +61,7 @@ export {
   baseMask,
   type FieldMask,
   type Guard,
-  type KeptNotes,
-  type RecordUse,
   type RowAccess,
-  ShownRecords,
 } from "./operation/mask.ts";
 export { isNestedWrite } from "./operation/nested-write.ts";
 export { defaultIds, type IdGenerator } from "./operation/new-ids.ts";
@@ -98,6 +95,7 @@ export {
   type RouteReader,
 } from "./operation/route-description.ts";
 export { type Tracer, tracerOf } from "./operation/runtime.ts";
+export { type KeptNotes, type RecordUse, ShownRecords } from "./operation/shown-records.ts";
 export {
   type AskField,
   FieldChecks,

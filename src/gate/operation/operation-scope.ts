@@ -2,9 +2,10 @@ import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import { type Limits, type Logger, type Reply, type Scope, type ServiceToken, token } from "../../kernel/index.ts";
 import type { EntityRef, Where } from "../condition/condition.ts";
 import type { Driver } from "../statement/driver-port.ts";
-import type { FieldMask, ShownRecords } from "./mask.ts";
+import type { FieldMask } from "./mask.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
 import type { Route, RouteContext } from "./route.ts";
+import type { ShownRecords } from "./shown-records.ts";
 
 /** The gate's decision on a caller's use of a route. */
 export interface RouteAccess {

@@ -1,6 +1,6 @@
 import { type ServiceToken, token } from "../../kernel/index.ts";
-import type { RecordUse } from "../operation/mask.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
+import type { RecordUse } from "../operation/shown-records.ts";
 
 /** A started run of an action's workflow. */
 export interface ActionRun {

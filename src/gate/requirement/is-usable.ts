@@ -1,8 +1,8 @@
 import { isKeelsonError } from "../../entity/index.ts";
 import type { EntityRef } from "../condition/condition.ts";
-import type { RecordUse } from "../operation/mask.ts";
 import type { OperationInput, OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
+import type { RecordUse } from "../operation/shown-records.ts";
 
 /** A stored `RecordUse`, whose entity may be a name. */
 export type Use = Omit<RecordUse, "entity"> & { readonly entity: EntityRef };

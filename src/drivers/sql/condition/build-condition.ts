@@ -154,10 +154,7 @@ export class ConditionBuilder {
     return inexact.has(column) && test === "eq" ? sql`(${stored} = ${slot} and ${plain})` : plain;
   }
 
-  /**
-   * Searches ignoring case: ILIKE on PostgreSQL, LIKE on SQLite (A to Z only), lower() on MySQL. Stored words are in
-   * lower case, and LIKE takes two thirds of the time of ILIKE.
-   */
+  /** Searches ignoring case; stored words are in lower case. On SQLite, LIKE ignores the case of A to Z only. */
   #search({ role }: ColumnDefinition, name: RawBuilder<unknown>, pattern: unknown): Expression {
     const { sql, provider } = this.#builder;
     if (provider === "postgresql") return sql`${name} ${sql.raw(role === "words" ? "like" : "ilike")} ${pattern}`;
