@@ -33,7 +33,7 @@ it.each(CALLERS)("the document of the films for %s passes the strict rules of Re
 it.each(CALLERS)("the document of the films for %s passes the rules of Spectral", async (_, as) => {
   const api = await openFilms();
   const spectral = new Spectral();
-  spectral.setRuleset({ extends: [[oas, "recommended"]], rules: { "oas3-parameter-description": "error" } });
+  spectral.setRuleset({ extends: [[oas as never, "recommended"]], rules: { "oas3-parameter-description": "error" } });
   const problems = await spectral.run(JSON.parse(JSON.stringify(await openapiDocument(api, { as }))));
   expect(problems.map(({ code, message, path }) => [code, message, path.join("/")])).toEqual([]);
 });
