@@ -43,6 +43,30 @@ const shift = entity("shift", {
   .timestamps(false)
   .rules(everyone);
 
+const seat = entity("seat", { row: int, place: int, name: string })
+  .id(["row", "place"])
+  .table("seat_list")
+  .timestamps(false)
+  .rules(everyone);
+
+describe.each(everyDatabase([seat], 0).filter(([name]) => !name.startsWith("MariaDB")))(
+  "ids in a table with another name, on %s",
+  (_name, open) => {
+    it("come back from creates and changes", async () => {
+      const database = await open();
+      onTestFinished(() => database.drop());
+      const app = createTestApp({ entities: [seat], driver: database.driver });
+      onTestFinished(() => app.close());
+      await app.api.ready;
+      const { request } = app.as(null);
+      const made = await request("POST", "/api/seats", { row: 1, place: 2, name: "Ann" });
+      expect(made).toMatchObject({ status: 201, body: { id: "1~2", name: "Ann" } });
+      const changed = await request("PATCH", "/api/seats/1~2", { name: "Bob" });
+      expect(changed).toMatchObject({ status: 200, body: { id: "1~2", name: "Bob" } });
+    });
+  },
+);
+
 describe.each(everyDatabase([shift], 0).filter(([name]) => name !== "MariaDB through a client"))(
   "ids with a native enum, on %s",
   (_name, open) => {

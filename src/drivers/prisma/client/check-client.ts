@@ -82,7 +82,7 @@ function compareModels(client: StatementClient, model: EntityModel, providers: r
   if (problems.length === 0) return;
   throw new ConfigurationError([
     ...problems,
-    "toPrismaSchema(entities, { provider }) prints a schema that fits; run `prisma generate` after changing yours",
+    "toPrismaSchema(entities, { provider }) prints a schema that fits; run `prisma generate` after changing yours. On PostgreSQL and SQLite, postgres(url) and embedded({ file }) need no client",
   ]);
 }
 

@@ -237,10 +237,14 @@ function firstOfEach(
   return sql<boolean>`${id} in (select ${sql.id("first", "id")} from ${numbered} as ${sql.id("first")} where ${sql.id("first", "number")} <= ${sql.lit(limit)})`;
 }
 
-/** The text of a composite id; see `composeId`. */
-export function idOf({ sql, provider }: SqlBuilder, { name, columns }: AnyEntity): RawBuilder<string> {
+/** The text of a composite id; see `composeId`. @param from what qualifies the columns */
+export function idOf(
+  { sql, provider }: SqlBuilder,
+  { name, columns }: AnyEntity,
+  from: readonly string[] = [name],
+): RawBuilder<string> {
   const parts = (columns.id?.parts ?? []).map(({ stored }) => {
-    const text = sql`cast(${sql.id(name, stored)} as ${sql.raw(provider === "mysql" ? "char" : "text")})`;
+    const text = sql`cast(${sql.id(...from, stored)} as ${sql.raw(provider === "mysql" ? "char" : "text")})`;
     return sql`replace(replace(${text}, '%', '%25'), '~', '%7E')`;
   });
   return provider === "mysql"

@@ -109,8 +109,9 @@ function compiled(
   entity: AnyEntity,
   returning: Selection | undefined,
 ): CompiledQuery {
+  // The table of an INSERT has its own name, not that of the entity.
   const names = returning?.names.map((name) =>
-    name === "id" && isComposite(entity) ? idOf(builder, entity).as(name) : storedName(entity, name),
+    name === "id" && isComposite(entity) ? idOf(builder, entity, []).as(name) : storedName(entity, name),
   );
   return (names === undefined ? query : query.returning(names as string[])).compile();
 }
