@@ -1,7 +1,7 @@
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { afterEach, describe, expect, it } from "vitest";
 import { prisma, toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
-import { ConfigurationError, entity, int, string } from "../../../src/entity/index.ts";
+import { belongsTo, bool, ConfigurationError, entity, hasMany, int, string } from "../../../src/entity/index.ts";
 import type { Driver, Where } from "../../../src/gate/index.ts";
 import {
   ConflictError,
@@ -133,6 +133,39 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       expect(await driver.findOne("use", { id: "A~1" })).toBeNull();
       expect(await driver.findOne("use", { id: "a~1" })).toMatchObject({ kind: "x" });
       expect(await driver.count("use", { id: { in: ["A~1", "b~1"] } })).toBe(1);
+    });
+
+    it("changes records with composite ids whose condition looks at their own table", async () => {
+      const { url, drop } = await freshMysql();
+      ends.push(drop);
+      await askMysql(url, [
+        "create table hall (id varchar(20) primary key) collate utf8mb4_nopad_bin",
+        "create table seat (place varchar(20), nth int, hallId varchar(20) not null references hall (id), taken bool not null, primary key (place, nth)) collate utf8mb4_nopad_bin",
+        "insert into hall values ('h'), ('i')",
+        "insert into seat values ('a', 1, 'h', false), ('a', 2, 'h', true), ('b', 1, 'i', false)",
+      ]);
+      const hall = entity("hall", { seats: hasMany(() => seat) })
+        .table("hall")
+        .timestamps(false)
+        .existing();
+      const seat = entity("seat", { place: string.max(20), nth: int, taken: bool, hall: belongsTo(() => hall) })
+        .id(["place", "nth"])
+        .table("seat")
+        .timestamps(false)
+        .existing();
+      const Client = await generatedClient([hall, seat], "mysql");
+      const adapter = new PrismaMariaDb(url);
+      const driver = prisma(new Client({ adapter }), isDirect ? { adapter } : {});
+      ends.push(() => driver.disconnect());
+      const connecting = driver.connect(driverContext([hall, seat]));
+      if (!isDirect) return expect(connecting).rejects.toThrow("need the client's adapter");
+      await connecting;
+      const where = (id: string): Where => ({ id, hall: { seats: { some: { taken: true } } } });
+      expect(await driver.update("seat", where("a~1"), { taken: true })).toMatchObject({ id: "a~1", taken: true });
+      expect(await driver.update("seat", where("b~1"), { taken: true })).toBeNull();
+      expect(await driver.delete("seat", where("b~1"))).toBe(false);
+      expect(await driver.delete("seat", where("a~2"))).toBe(true);
+      expect((await driver.findMany("seat")).map(({ id }) => id)).toEqual(["a~1", "b~1"]);
     });
 
     it("distinguishes texts that differ in case or in trailing spaces", async () => {

@@ -247,13 +247,12 @@ function ownRows(
   const { provider, sql, db } = builder;
   const name = provider === "mysql" && lock === "update" ? tableOf(entity) : entity.name;
   const matching = new ConditionBuilder(builder, slots).build(condition, name);
-  if (isComposite(entity)) return matching;
-  const stored = storedName(entity, "id");
-  const found = db.selectFrom(sourceOf(entity, name)).select(stored).where(matching);
-  const id = sql.id(name, stored);
+  const key = (columns.id?.parts ?? [columns.id as ColumnDefinition]).map((part) => part.stored);
+  const found = db.selectFrom(sourceOf(entity, name)).select(key).where(matching);
+  const id = sql.join(key.map((stored) => sql.id(name, stored)));
   if (provider === "mysql" && looksAt(condition))
-    return sql<boolean>`${id} in (select ${sql.id(stored)} from ${found} as _)`;
-  if (provider !== "postgresql" || !listsIds(condition)) return matching;
+    return sql<boolean>`(${id}) in (select ${sql.join(key.map((stored) => sql.id(stored)))} from ${found} as _)`;
+  if (provider !== "postgresql" || !listsIds(condition) || isComposite(entity)) return matching;
   const collation = columns.id?.kind.column.scalar === "String" ? sql` collate "C"` : sql``;
   const inOrder = sql`order by ${id}${collation} for ${sql.raw(lock)}`;
   return sql<boolean>`${id} = any(array(${found.modifyEnd(inOrder)}))`;
