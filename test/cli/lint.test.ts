@@ -5,7 +5,7 @@ import { openProject } from "./project.ts";
 async function lint(entities: string, options = "", ...words: string[]) {
   const project = await openProject({
     "keelson.config.ts": `
-      import { action, belongsTo, bool, createPlugin, defineConfig, endpoint, entity, enums, hasMany, httpService, string } from "keelson";
+      import { action, belongsTo, bool, createPlugin, defineConfig, defineRule, endpoint, entity, enums, hasMany, httpService, string } from "keelson";
       ${entities}
       export default defineConfig({ entities: Object.values(all), encryption: { key: "5eed".repeat(16) }, ${options} });
     `,
@@ -123,6 +123,14 @@ describe("keelson lint", () => {
     const { code, out } = await lint("const all = {};", options);
     expect(code).toBe(1);
     expect(out).toContain("GET /p: no caller may call it (plugin p)");
+  });
+
+  it("leaves open what a rule of the app's own allows", async () => {
+    const { out } = await lint(`
+      const user = entity("user", { name: string }).rules({ read: ["admin"] });
+      const isShared = defineRule("isShared", () => ({ title: "shared" }));
+      const all = { user, note: entity("note", { title: string, author: belongsTo(() => user) }).rules({ read: [isShared, "admin"] }) };`);
+    expect(out).toContain("anonymous, user, owner may be allowed to read note, and not every user it leads to");
   });
 
   it("includes remote entities, and their hidden fields", async () => {

@@ -27,6 +27,21 @@ async function post(url: string, body: unknown): Promise<number> {
 }
 
 describe("keelson dev", { timeout: PATIENCE }, () => {
+  it("says that the database is not available, and serves", async () => {
+    const project = await openProject({
+      "keelson.config.ts": `
+        import { defineConfig, entity, postgres, string } from "keelson";
+        const note = entity("note", { title: string }).rules({ read: ["everyone"] });
+        export default defineConfig({ entities: [note], driver: postgres("postgres://127.0.0.1:1/none") });
+      `,
+    });
+    onTestFinished(() => project.remove());
+    const command = await startCommand(project.folder, ["dev", "--port=0"]);
+    await command.until(/Database +postgres, not available; requests get 503 until it is/);
+    const [url] = await command.until(URL_PATTERN);
+    expect((await fetch(`${url}/api/notes`)).status).toBe(503);
+  });
+
   it("pushes the tables, serves, prints the URL, and restarts after changes", async () => {
     const project = await notesProject();
     const command = await startCommand(project.folder, ["dev", "--port=0"]);

@@ -49,7 +49,7 @@ export const dev = defineCommand({
     const project = await loadProject(args.config);
     // A development server is only reachable from this machine by default.
     const served = await serveProject(project, { ...args, host: args.host ?? "localhost" });
-    printBanner(output, project, served);
+    await printBanner(output, project, served);
     const warnings = lintApp(served.app, project.config).filter(({ level }) => level === "warning");
     for (const { at, what } of warnings) output.note(`${output.style("yellow", "warning")}  ${at}: ${what}`);
     if (warnings.length > 0) output.note(output.style("dim", '"keelson lint" says why, and what to do.'));

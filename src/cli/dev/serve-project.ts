@@ -43,7 +43,12 @@ function portFrom(given: string | undefined): number {
 }
 
 /** Prints the information that the developer needs next: address, routes, database, and documentation. */
-export function printBanner(output: Output, { config }: Project, { app, url }: ServedProject): void {
+export async function printBanner(output: Output, { config }: Project, { app, url }: ServedProject): Promise<void> {
+  const database = config.driver === undefined ? ".keelson/app.db (SQLite)" : config.driver.name;
+  const isReady = await app.ready.then(
+    () => true,
+    () => false,
+  );
   const docs = app.routes.find(({ action, plugin }) => action === "docs" && plugin === "openapi");
   const open = app.routes.find(
     ({ method, entity, path, rules }) =>
@@ -51,7 +56,7 @@ export function printBanner(output: Output, { config }: Project, { app, url }: S
   );
   const rows = {
     API: `${url}${app.apiPrefix}  (${app.routes.length} routes; "keelson routes" lists them)`,
-    Database: config.driver === undefined ? ".keelson/app.db (SQLite)" : config.driver.name,
+    Database: isReady ? database : `${database}, not available; requests get 503 until it is`,
     Docs: docs === undefined ? "node_modules/keelson/README.md" : `${url}${docs.path}`,
   };
   output.line(output.style("bold", `Keelson ${keelsonVersion()}`));

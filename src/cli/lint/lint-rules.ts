@@ -57,10 +57,11 @@ const stricterInclude: LintRule = {
         if (from === undefined || to === undefined) return [];
         const fewer = ROLES.filter((role) => !isCovered(from[role], to[role]));
         if (fewer.length === 0) return [];
+        const may = fewer.every((role) => isCovered(ALWAYS, from[role])) ? "may" : "may be allowed to";
         return [
           {
             at: `${entity.name}.${name}`,
-            what: `${fewer.join(", ")} may read ${entity.name}, and not every ${target.name} it leads to`,
+            what: `${fewer.join(", ")} ${may} read ${entity.name}, and not every ${target.name} it leads to`,
           },
         ];
       }),
