@@ -114,6 +114,7 @@ export type {
   SharedAnswers,
 } from "./ports/remote-service.ts";
 export { WorkflowRunner } from "./ports/workflow-runner.ts";
+export { digestOf, hasNotedRights, noteRights, timeless } from "./record/noted-rights.ts";
 export { notingScope, plainScope } from "./record/noting-scope.ts";
 export { presentGroups } from "./record/present-groups.ts";
 export { COUNTS, markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";

@@ -22,6 +22,8 @@ export interface KeptNotes {
   readonly counted: readonly string[];
   readonly detailed: readonly string[];
   readonly uses: readonly (Omit<RecordUse, "entity"> & { readonly entity: string })[];
+  /** Undefined in notes of earlier versions. */
+  readonly rights?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -35,6 +37,8 @@ export class ShownRecords {
   readonly counted = new Set<AnyEntity>();
   /** Entities of which more than the ids of records is shown. */
   readonly detailed = new Set<AnyEntity>();
+  /** Digests of the caller's rights when the records were read, by what they are about; see `noteRights`. */
+  readonly rights = new Map<string, string>();
   readonly #ids = new Map<AnyEntity, Set<string>>();
   #isKnown = true;
 
@@ -52,6 +56,7 @@ export class ShownRecords {
     for (const name of kept.counted) for (const entity of found(name)) notes.noteCount(entity);
     for (const name of kept.detailed) for (const entity of found(name)) notes.detailed.add(entity);
     for (const use of kept.uses) for (const entity of found(use.entity)) notes.uses.push({ ...use, entity });
+    for (const [name, digest] of Object.entries(kept.rights ?? {})) notes.rights.set(name, digest);
     return notes;
   }
 
@@ -80,6 +85,7 @@ export class ShownRecords {
       counted: names(this.counted),
       detailed: names(this.detailed),
       uses: this.uses.map((use) => ({ ...use, entity: use.entity.name })),
+      rights: Object.fromEntries(this.rights),
     };
   }
 

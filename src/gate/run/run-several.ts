@@ -26,6 +26,8 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
   const { entity, planOf } = scope.runtime.find(input.entity);
   if (input.kind !== "update" && input.kind !== "delete") throw new InternalError("ids are for updates and deletes");
   const distinct = inOrderOfIds(entity, [...new Set(ids)], (id) => id);
+  // The total depends on each of them. Deleted ones cannot be read afterwards.
+  if (input.kind === "update") for (const id of distinct) scope.state.shown?.note(entity, { id });
   const isPlain = input.set === undefined && (input.precondition ?? scope.state.precondition) === undefined;
   const { concurrentTransactions, locksInOrder } = scope.store.capabilities;
   const isSafe = !concurrentTransactions || locksInOrder === true;

@@ -39,6 +39,9 @@ import { readAnswer, rightsOf, usesNow, writeAnswer } from "./stored-answer.ts";
 /** Equals no digest: what the response depends on is not known, so it is not repeated. */
 const UNKNOWN = "";
 
+/** Statuses of requests that are refused for what they say, at any time. */
+const CONTENT: ReadonlySet<number> = new Set([400, 422]);
+
 /** Headers that, besides the path, decide which state of a record a request is about. */
 const CONDITIONS = ["if-match", "if-none-match"] as const;
 
@@ -203,11 +206,14 @@ function orNothing(write: () => string): string | null {
 
 /**
  * Releases the key after an error. A refused request is forgotten. A failed one may have had effects elsewhere with its
- * token, so only the same request may be retried, with the same token.
+ * token, or have started a run, so only the same request may be retried, with the same token. Its retries may be
+ * refused in between, unless for what the request says, which was the same in the failed attempt.
  */
 async function giveBack(scope: OperationScope, claim: Claim, failure: unknown): Promise<void> {
   try {
-    if (isKeelsonError(failure) && failure.status < 500) await forgetKey(scope, claim);
+    const isRefused = isKeelsonError(failure) && failure.status < 500;
+    const isWithoutEffects = claim.token === claim.owner || (isRefused && CONTENT.has(failure.status));
+    if (isRefused && isWithoutEffects) await forgetKey(scope, claim);
     else await releaseKey(scope, claim);
   } catch (error) {
     scope.app.log.warn("An idempotency key could not be given back", {

@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { isKeelsonError } from "../../entity/index.ts";
 import {
   compileWhere,
+  digestOf,
   isUsable,
   looksAt,
   type OperationInput,
@@ -10,6 +11,7 @@ import {
   type RecordUse,
   type Row,
   type RowAccess,
+  timeless,
   type Where,
 } from "../../gate/index.ts";
 import { AuthorizationError, BadRequestError, type KernelResponse } from "../../kernel/index.ts";
@@ -166,19 +168,6 @@ export async function rightsOf(
     ...(Object.keys(records).length > 0 && { records }),
   };
   return seen.length === 0 ? rights : { ...rights, seen: digestOf(seen) };
-}
-
-/** Ignores dates in conditions: passing time alone does not count as a change of rights. */
-function timeless(this: unknown, key: string, value: unknown): unknown {
-  return (this as Readonly<Record<string, unknown>>)[key] instanceof Date ? "datetime" : plainly(key, value);
-}
-
-function plainly(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? `${value}n` : value;
-}
-
-function digestOf(value: unknown, replacer = plainly): string {
-  return createHash("sha256").update(JSON.stringify(value, replacer)).digest("base64url");
 }
 
 /** The visible fields of each record; null for records that may not be read or do not exist. */

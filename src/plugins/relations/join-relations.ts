@@ -92,6 +92,7 @@ async function joinAll(operation: Operation, include: IncludeTree): Promise<void
     Object.entries(include).map(async ([name, inner]) => {
       const relation = scope.app.model.relation(entity, name);
       if (relation === undefined || relation.remote !== undefined) return;
+      scope.state.shown?.noteEntity(relation.target); // the relation may be empty
       const isRead = operation.joins?.some((join) => join.relation === relation) === true;
       const others = isRead ? records.filter((record) => record[name] === undefined) : records;
       if (others.length === 0) return;

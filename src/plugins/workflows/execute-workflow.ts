@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import { type Driver, defaultIds, type OperationScope } from "../../gate/index.ts";
+import { type Driver, defaultIds, noteRights, type OperationScope } from "../../gate/index.ts";
 import {
   BadRequestError,
   getLogger,
@@ -171,6 +171,7 @@ export function createAppWorkflows(engine: WorkflowEngine, limits: Limits): Loca
       const isList = workflow.name === UNNAMED && workflows.get(UNNAMED) !== workflow;
       const caller = asSystem === true ? "system" : callerOf(scope, user);
       const shown = caller === "system" ? undefined : scope?.state.shown; // a kept response may show what steps read
+      if (scope !== undefined && shown !== undefined) await noteRights(scope, shown);
       return (isList ? local : engine).run({ workflow, caller, input, data, runId, shown });
     },
     async execute(workflow, options) {

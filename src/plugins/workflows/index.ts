@@ -2,7 +2,7 @@
 // crash.
 // Specification sections 1 (5), 1.1 and 4.3.
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
-import { createPlugin, type Plugin, schemaFromEntities, WorkflowRunner } from "../../gate/index.ts";
+import { createPlugin, noteRights, type Plugin, schemaFromEntities, WorkflowRunner } from "../../gate/index.ts";
 import { unknownKeys, WorkflowFailedError } from "../../kernel/index.ts";
 import { addListRoute } from "./add-list-route.ts";
 import { addReportRoute } from "./add-report-route.ts";
@@ -122,6 +122,7 @@ function runnerOf(
       const workflow = known.get(action) as WorkflowDefinition;
       refuseInTransaction(action, scope);
       const { precondition, shown, idempotencyKey: runId } = scope.state; // a repeated request finds its run
+      if (shown !== undefined) await noteRights(scope, shown);
       const asked = { workflow, input, data, precondition, shown, runId, use };
       const handle = await engine.run({ ...asked, caller: callerOf(scope, null) });
       handle.result.catch(() => {}); // a caller that does not wait finds the failure in the log or in the run's report

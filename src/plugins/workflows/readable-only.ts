@@ -3,6 +3,7 @@ import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import {
   entityOfRecord,
   findsRecord,
+  hasNotedRights,
   knownOf,
   type OperationScope,
   type Row,
@@ -105,12 +106,12 @@ export async function joinShown(scope: OperationScope, ended: WorkflowResult): P
     throw new AuthorizationError("The request was carried out before; its answer shows what you may not read now");
 }
 
-async function mayReadAll(scope: OperationScope, { ids, counted, detailed }: ShownRecords): Promise<boolean> {
-  for (const entity of new Set([...counted, ...detailed])) {
-    const { allowed, predicate, guard } = await scope.access.readDecision(entity);
-    if (!allowed) return false;
-    if ((predicate === undefined && guard === undefined) || !detailed.has(entity)) continue;
-    for (const id of ids.get(entity) ?? []) if (!(await isStillTheirs(scope, entity, id))) return false;
+async function mayReadAll(scope: OperationScope, notes: ShownRecords): Promise<boolean> {
+  if (!(await hasNotedRights(scope, notes))) return false;
+  for (const entity of notes.detailed) {
+    const { predicate, guard } = await scope.access.readDecision(entity);
+    if (predicate === undefined && guard === undefined) continue;
+    for (const id of notes.ids.get(entity) ?? []) if (!(await isStillTheirs(scope, entity, id))) return false;
   }
   return true;
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { action, defineRule, entity, int, memoryDriver, string } from "../../../src/index.ts";
+import { action, bulkUpdateAction, defineRule, entity, int, memoryDriver, string } from "../../../src/index.ts";
 import { idempotency } from "../../../src/plugins/idempotency/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 
@@ -17,6 +17,17 @@ const byCondition = entity("letter", { tenant: string, text: string })
         const letter = await client("letter").get("r");
         await driver.update("letter", { id: "r" }, { tenant: "south" });
         return { letter };
+      }),
+  });
+const byCount = entity("tag", { tenant: string, text: string })
+  .rules({ ...written, read: [ofTenant] })
+  .actions({
+    "bulk-update": bulkUpdateAction,
+    rename: action()
+      .rules("authenticated")
+      .handler(async ({ scope }) => {
+        const { total } = await scope.run({ kind: "update", entity: "tag", ids: ["r", "none"], data: { text: "new" } });
+        return { total };
       }),
   });
 const byRecord = entity("parcel", { tenant: string, text: string }).rules({ ...written, read: [sameTenant] });
@@ -41,8 +52,18 @@ function opened() {
     { id: "a", tenant: "north", value: 100 },
     { id: "b", tenant: "south", value: 7 },
   ];
-  const driver = memoryDriver({ letter: [{ ...row }], parcel: [{ ...row }], safe: [{ ...row }], amount: amounts });
-  const app = createTestApp({ entities: [byCondition, byRecord, byField, amount], driver, plugins: [idempotency()] });
+  const driver = memoryDriver({
+    letter: [{ ...row }],
+    tag: [{ ...row }],
+    parcel: [{ ...row }],
+    safe: [{ ...row }],
+    amount: amounts,
+  });
+  const app = createTestApp({
+    entities: [byCondition, byCount, byRecord, byField, amount],
+    driver,
+    plugins: [idempotency()],
+  });
   apps.push(app);
   const send = async (role: string, path: string, body: unknown) =>
     (await app.as({ id: "ann", role }).request("POST", `/api${path}`, body, { "idempotency-key": "k" })).status;
@@ -69,6 +90,17 @@ describe("a response that shows a record which cannot be read afterwards", () =>
     const { send } = opened();
     const ask = () => send("north", "/letters/forward", {});
     expect([await ask(), await ask()]).toEqual([200, 403]);
+  });
+});
+
+describe("a response with the number of changed records", () => {
+  it.each([
+    ["an action", "/tags/rename", {}],
+    ["a bulk update", "/tags/bulk-update", { ids: ["r"], data: { text: "new" } }],
+  ])("is not repeated once they cannot be read: of %s", async (_, path, body) => {
+    const { send } = opened();
+    const ask = (role: string) => send(role, path, body);
+    expect([await ask("north"), await ask("south"), await ask("north")]).toEqual([200, 403, 200]);
   });
 });
 

@@ -145,6 +145,7 @@ describe("a repeated response", () => {
       encodeURIComponent('{"quotes":{"count":true}}'),
       () => (role = "guest"),
     ],
+    ["that an included relation has no records", "quotes", () => (role = "guest")],
     [
       "a record that a rule hides by looking at it",
       "",

@@ -1,4 +1,5 @@
 import { isKeelsonError } from "../../../entity/index.ts";
+import { noteRights } from "../../../gate/index.ts";
 import { type RetryOptions, type Step, WithMemo } from "../definition/step.ts";
 import {
   isRetryable,
@@ -150,6 +151,7 @@ async function tryOnce(
       const about = { seq, phase, attempt, signal: inner, results, over: over.signal };
       const context = createStepContext(runtime, state, environment, about);
       const came = await (phase === "execute" ? step.execute(context) : step.compensate?.(context, result, memo));
+      if (phase === "execute") await noteRightsOf(environment, state);
       // The result of a compensation is not used, so it may have any type.
       const { result: value, memo: kept } = came instanceof WithMemo ? came : { result: came, memo: undefined };
       const done = { status: "done", data: copyOf(context.data), shown: state.shown } as const;
@@ -157,12 +159,20 @@ async function tryOnce(
     });
   } catch (error) {
     if (runtime.lost?.aborted === true) throw new RunGivenUp(error);
+    // Rights that cannot be noted count as lost.
+    if (phase === "execute") await noteRightsOf(environment, state).catch(() => {});
     if (error instanceof StepTimeoutError) unknown?.();
     throw error;
   } finally {
     over.abort();
   }
 }
+
+/** Notes the rights with which the steps have read until now, for a request that attaches to the run. */
+async function noteRightsOf({ scope }: StepEnvironment, { shown }: SagaState): Promise<void> {
+  if (scope !== undefined && scope.principal.kind !== "system" && shown !== undefined) await noteRights(scope, shown);
+}
+
 function anyOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
   const given = signals.filter((signal) => signal !== undefined);
   return given.length > 1 ? AbortSignal.any(given) : given[0];
