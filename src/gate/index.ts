@@ -95,7 +95,7 @@ export {
   type RouteReader,
 } from "./operation/route-description.ts";
 export { type Tracer, tracerOf } from "./operation/runtime.ts";
-export { type KeptNotes, type RecordUse, ShownRecords } from "./operation/shown-records.ts";
+export { type RecordUse, ShownRecords } from "./operation/shown-records.ts";
 export {
   type AskField,
   FieldChecks,
@@ -114,7 +114,7 @@ export type {
   SharedAnswers,
 } from "./ports/remote-service.ts";
 export { WorkflowRunner } from "./ports/workflow-runner.ts";
-export { digestOf, hasNotedRights, noteRights, timeless } from "./record/noted-rights.ts";
+export { digestOf } from "./record/digest.ts";
 export { notingScope, plainScope } from "./record/noting-scope.ts";
 export { presentGroups } from "./record/present-groups.ts";
 export { COUNTS, markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";

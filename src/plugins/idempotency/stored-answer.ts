@@ -11,7 +11,6 @@ import {
   type RecordUse,
   type Row,
   type RowAccess,
-  timeless,
   type Where,
 } from "../../gate/index.ts";
 import { AuthorizationError, BadRequestError, type KernelResponse } from "../../kernel/index.ts";
@@ -160,7 +159,7 @@ export async function rightsOf(
     if (isForeign || ids.length === 0) continue;
     seen.push(name, sights);
   }
-  const digests = { digest: digestOf(decided), reach: digestOf(reaches, timeless) };
+  const digests = { digest: digestOf(decided), reach: digestOf(reaches) };
   const rights = {
     entities: names,
     ...digests,

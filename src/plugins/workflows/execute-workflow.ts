@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import { type Driver, defaultIds, noteRights, type OperationScope } from "../../gate/index.ts";
+import { type Driver, defaultIds, type OperationScope } from "../../gate/index.ts";
 import {
   BadRequestError,
   getLogger,
@@ -25,6 +25,7 @@ import {
   runInScope,
   type WorkflowEngine,
 } from "./engine/workflow-engine.ts";
+import { noteRights } from "./noted-rights.ts";
 import { joinShown } from "./readable-only.ts";
 import { runSaga } from "./saga/run-saga.ts";
 import { memoryJournal, newState, type SagaRuntime, type StepEnvironment } from "./saga/saga-runtime.ts";

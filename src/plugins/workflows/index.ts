@@ -2,7 +2,7 @@
 // crash.
 // Specification sections 1 (5), 1.1 and 4.3.
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
-import { createPlugin, noteRights, type Plugin, schemaFromEntities, WorkflowRunner } from "../../gate/index.ts";
+import { createPlugin, type Plugin, schemaFromEntities, WorkflowRunner } from "../../gate/index.ts";
 import { unknownKeys, WorkflowFailedError } from "../../kernel/index.ts";
 import { addListRoute } from "./add-list-route.ts";
 import { addReportRoute } from "./add-report-route.ts";
@@ -30,6 +30,9 @@ export type {
   WorkflowResult,
   WorkflowStatus,
 } from "./definition/workflow.ts";
+
+import { noteRights } from "./noted-rights.ts";
+
 export { WorkflowBuilder, type WorkflowLike, workflow } from "./definition/workflow.ts";
 export { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
 export { memoryEngine } from "./engine/memory-engine.ts";

@@ -3,7 +3,6 @@ import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import {
   entityOfRecord,
   findsRecord,
-  hasNotedRights,
   knownOf,
   type OperationScope,
   type Row,
@@ -12,6 +11,7 @@ import {
 } from "../../gate/index.ts";
 import { AuthorizationError, checkDepth, isWebResponse, Reply } from "../../kernel/index.ts";
 import type { WorkflowResult } from "./definition/workflow.ts";
+import { hasNotedRights } from "./noted-rights.ts";
 import { shownIn } from "./saga/saga-runtime.ts";
 
 /**

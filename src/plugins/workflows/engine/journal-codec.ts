@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AnyEntity, EntityModel, FieldDefinition } from "../../../entity/index.ts";
-import { entityOfRecord, type KeptNotes, knownOf, type Row, ShownRecords, tagRecord } from "../../../gate/index.ts";
+import { entityOfRecord, knownOf, type Row, type ShownRecords, tagRecord } from "../../../gate/index.ts";
 import { ResultNotKept } from "../saga/attempt.ts";
+import { type KeptNotes, keptNotes, restoredNotes } from "./kept-notes.ts";
 
 /** Encodes values as texts of a journal, and decodes them. */
 export interface Codec {
@@ -126,7 +127,7 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
       passwords = met ?? new Set();
       try {
         meet(value, secret, passwords);
-        return bounded(JSON.stringify({ value: plain(value, 0), shown }));
+        return bounded(JSON.stringify({ value: plain(value, 0), shown: shown && keptNotes(shown) }));
       } catch (error) {
         if (error instanceof ResultNotKept) throw error;
         throw new ResultNotKept("A value cannot be kept: reading it failed", { cause: error });
@@ -138,7 +139,7 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
       const { shown } = JSON.parse(text ?? "{}") as { readonly shown?: KeptNotes };
       const find = (name: string): AnyEntity | undefined =>
         model.get(name) ?? model.foreign.find((entity) => entity.name === name);
-      return shown && ShownRecords.from(shown, find);
+      return shown && restoredNotes(shown, find);
     },
     forRun(...values) {
       const own = new Set(met);

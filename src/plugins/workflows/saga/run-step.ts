@@ -1,6 +1,6 @@
 import { isKeelsonError } from "../../../entity/index.ts";
-import { noteRights } from "../../../gate/index.ts";
 import { type RetryOptions, type Step, WithMemo } from "../definition/step.ts";
+import { noteRights } from "../noted-rights.ts";
 import {
   isRetryable,
   ResultNotKept,

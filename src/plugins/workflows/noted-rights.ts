@@ -1,33 +1,16 @@
-import { createHash } from "node:crypto";
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
-import type { Decision } from "../operation/operation.ts";
-import type { OperationScope } from "../operation/operation-scope.ts";
-import type { RecordUse, ShownRecords } from "../operation/shown-records.ts";
-
-/** The JSON of values that conditions have. */
-function plainly(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? `${value}n` : value;
-}
-
-/** Ignores dates in conditions: passing time alone does not count as a change of rights. */
-export function timeless(this: unknown, key: string, value: unknown): unknown {
-  return (this as Readonly<Record<string, unknown>>)[key] instanceof Date ? "datetime" : plainly(key, value);
-}
-
-export function digestOf(value: unknown, replacer = plainly): string {
-  return createHash("sha256").update(JSON.stringify(value, replacer)).digest("base64url");
-}
+import { type Decision, digestOf, type OperationScope, type RecordUse, type ShownRecords } from "../../gate/index.ts";
 
 /** Notes the rights of a caller on what was noted since the last call. Earlier ones stay as they were. */
 export async function noteRights(scope: OperationScope, notes: ShownRecords): Promise<void> {
   for (const [name, find] of rightsOn(scope, notes))
-    if (!notes.rights.has(name)) notes.rights.set(name, digestOf(await find(), timeless));
+    if (!notes.rights.has(name)) notes.rights.set(name, digestOf(await find()));
 }
 
 /** Whether a caller has the rights that were noted; false if some were not noted. */
 export async function hasNotedRights(scope: OperationScope, notes: ShownRecords): Promise<boolean> {
   for (const [name, find] of rightsOn(scope, notes))
-    if (notes.rights.get(name) !== digestOf(await find(), timeless)) return false;
+    if (notes.rights.get(name) !== digestOf(await find())) return false;
   return true;
 }
 
@@ -44,8 +27,6 @@ function rightsOn(scope: OperationScope, { ids, uses }: ShownRecords): ReadonlyM
 
 async function readRights(scope: OperationScope, entity: AnyEntity): Promise<unknown> {
   const decision = await scope.access.readDecision(entity);
-  scope.access.mask(entity);
-  await scope.access.maskReady(entity);
   const { readable, readablePerRow = new Map() } = scope.access.mask(entity);
   const perRow = [...readablePerRow].map(([name, { predicate }]) => [name, predicate]).sort();
   return [plain(decision), [...readable].sort(), perRow];
