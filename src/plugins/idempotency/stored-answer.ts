@@ -155,7 +155,7 @@ export async function rightsOf(
     // the response is stored: it was deleted, or the right was lost.
     const isComparable = guard === undefined && readablePerRow === undefined && !ids.includes("");
     const isUnsure = ids.includes("") || (detailed.has(name) && sights.includes(null));
-    if (isForeign || isUnsure) decided.push(isForeign && isComparable ? predicate : randomUUID());
+    if (isForeign || isUnsure) decided.push(isForeign && isComparable ? exactly(predicate) : randomUUID());
     if (isForeign || ids.length === 0) continue;
     seen.push(name, sights);
   }
@@ -167,6 +167,11 @@ export async function rightsOf(
     ...(Object.keys(records).length > 0 && { records }),
   };
   return seen.length === 0 ? rights : { ...rights, seen: digestOf(seen) };
+}
+
+/** A condition as text, with its dates. */
+function exactly(condition: unknown): string | undefined {
+  return JSON.stringify(condition, (_key, value) => (typeof value === "bigint" ? `${value}n` : value));
 }
 
 /** The visible fields of each record; null for records that may not be read or do not exist. */

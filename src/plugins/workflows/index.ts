@@ -12,6 +12,7 @@ import { memoryEngine } from "./engine/memory-engine.ts";
 import { journalEntities } from "./engine/stored-run.ts";
 import type { EngineHost, WorkflowEngine } from "./engine/workflow-engine.ts";
 import { callerOf, createAppWorkflows, ENGINE_SERVICE, refuseInTransaction } from "./execute-workflow.ts";
+import { noteRights } from "./noted-rights.ts";
 import { joinShown, readableOnly } from "./readable-only.ts";
 import { registerWorkflows } from "./register-workflows.ts";
 
@@ -30,9 +31,6 @@ export type {
   WorkflowResult,
   WorkflowStatus,
 } from "./definition/workflow.ts";
-
-import { noteRights } from "./noted-rights.ts";
-
 export { WorkflowBuilder, type WorkflowLike, workflow } from "./definition/workflow.ts";
 export { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
 export { memoryEngine } from "./engine/memory-engine.ts";

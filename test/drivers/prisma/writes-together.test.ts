@@ -97,6 +97,14 @@ describe("simultaneous writes on PostgreSQL", () => {
     expect(skipped.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
+  it("are stored in tables with rules of the database", async () => {
+    await ask('CREATE RULE noted AS ON INSERT TO "ticket" DO ALSO NOTIFY ticket');
+    const made = await Promise.all(many(3).map((i) => driver.create("ticket", { title: `t${i}`, size: i })));
+    await ask('DROP RULE noted ON "ticket"');
+    expect(made.map(({ size }) => size)).toEqual([0, 1, 2]);
+    expect(await driver.count("ticket")).toBe(3);
+  });
+
   it("change their records in one statement, and count each version once", async () => {
     await plant(20);
     sent.length = 0;

@@ -238,11 +238,7 @@ function firstOfEach(
 }
 
 /** The text of a composite id; see `composeId`. @param from what qualifies the columns */
-export function idOf(
-  { sql, provider }: SqlBuilder,
-  { name, columns }: AnyEntity,
-  from: readonly string[] = [name],
-): RawBuilder<string> {
+export function idOf({ sql, provider }: SqlBuilder, { name, columns }: AnyEntity, from = [name]): RawBuilder<string> {
   const parts = (columns.id?.parts ?? []).map(({ stored }) => {
     const text = sql`cast(${sql.id(...from, stored)} as ${sql.raw(provider === "mysql" ? "char" : "text")})`;
     return sql`replace(replace(${text}, '%', '%25'), '~', '%7E')`;
