@@ -36,10 +36,14 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
 }
 
 /** Stores a new record: immediately, or together with others if only its id is used. */
-async function store({ entity, data, scope, idOnly }: MutableOperation): Promise<Row> {
-  if (!idOnly || data.id === undefined) return scope.store.create(entity, data);
-  await scope.store.execute({ kind: "insert", entity, rows: [data], later: true });
-  return { ...data };
+async function store({ entity, data, scope, idOnly, writtenListeners }: MutableOperation): Promise<Row> {
+  const insert = { kind: "insert", entity, rows: [data] } as const;
+  if (idOnly && data.id !== undefined) {
+    await scope.store.execute({ ...insert, later: true });
+    return { ...data };
+  }
+  if (writtenListeners.length === 0) return scope.store.create(entity, data);
+  return (await scope.store.execute({ ...insert, returning: true, checked: true })).rows[0] as Row;
 }
 
 /**
