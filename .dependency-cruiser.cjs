@@ -69,14 +69,6 @@ module.exports = {
       to: { path: "^src/", pathNot: ["^src/gate/", DOORS] },
     },
     {
-      name: "no-circular-folders",
-      comment: "A folder is read without those that import it; types count as imports.",
-      severity: "error",
-      scope: "folder",
-      from: { path: "^src/" },
-      to: { circular: true },
-    },
-    {
       name: "container-owns-tsyringe",
       comment: "tsyringe throws unless reflect-metadata came first, and its traps are hidden in one folder.",
       severity: "error",

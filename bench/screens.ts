@@ -24,6 +24,8 @@ import { median } from "./statistics.ts";
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
 const AT_ONCE = 8;
+/** Unmeasured runs before the first round, in which the code is compiled. */
+const WARM_UP = 4;
 const DATABASE = "keelson_bench_screens";
 
 const open = { read: ["everyone"], create: ["everyone"], update: ["everyone"] };
@@ -208,7 +210,7 @@ console.log("| screen | Keelson, µs | Hono + Prisma, µs | ratio | round trips 
 for (const [name, screen] of Object.entries(SCREENS)) {
   const figures = { keelson: [] as number[], hand: [] as number[] };
   const trips: number[] = [];
-  for (const [who, answer] of contenders) await cpuOf(screen, who, answer, Math.ceil(screen.requests / 4)); // warm
+  for (const [who, answer] of contenders) await cpuOf(screen, who, answer, screen.requests * WARM_UP);
   for (const [who, answer] of contenders) trips.push(await roundTripsOf(screen, who, answer));
   for (let round = 0; round < ROUNDS; round++)
     for (const [who, answer] of round % 2 === 0 ? contenders : [...contenders].reverse())

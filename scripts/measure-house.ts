@@ -3,9 +3,10 @@
  * request are counted by a probe at the beginning of each function of the compiled source: a call counts where it enters
  * another file than the one before.
  */
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import ts from "typescript";
 import { codeLines } from "../test/support/code-lines.ts";
+import { folderCircles } from "../test/support/folder-circles.ts";
 import { repositoryRoot, sourceFiles } from "../test/support/source-files.ts";
 import { walk } from "../test/support/ways.ts";
 import { entryPoints } from "./api-reference/reference-pages.ts";
@@ -55,51 +56,6 @@ function names(): string {
       ["folders with more than twelve files", [...folders.values()].filter((count) => count > 12).length],
     ],
   );
-}
-
-/** Files that each file imports, types included. */
-function importsOf(): ReadonlyMap<string, readonly string[]> {
-  return new Map(
-    files.map(({ path, text }) => {
-      const { importedFiles } = ts.preProcessFile(text);
-      const own = importedFiles.map(({ fileName }) => fileName).filter((name) => name.startsWith("."));
-      return [path, own.map((name) => relative(repositoryRoot, join(repositoryRoot, dirname(path), name)))];
-    }),
-  );
-}
-
-/** Groups of folders that import each other in a circle. */
-function cycles(): readonly (readonly string[])[] {
-  const graph = new Map<string, Set<string>>();
-  for (const [path, imported] of importsOf())
-    for (const other of imported) {
-      const [from, to] = [dirname(path), dirname(other)];
-      const targets = graph.get(from) ?? new Set();
-      graph.set(from, targets);
-      if (from !== to) targets.add(to);
-    }
-  return stronglyConnected(graph).filter((group) => group.length > 1);
-}
-
-/** Tarjan's algorithm. */
-function stronglyConnected(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
-  const found: string[][] = [];
-  const numbers = new Map<string, { index: number; low: number }>();
-  const stack: string[] = [];
-  const visit = (node: string): { index: number; low: number } => {
-    const own = { index: numbers.size, low: numbers.size };
-    numbers.set(node, own);
-    stack.push(node);
-    for (const next of graph.get(node) ?? []) {
-      const known = numbers.get(next);
-      if (known === undefined) own.low = Math.min(own.low, visit(next).low);
-      else if (stack.includes(next)) own.low = Math.min(own.low, known.index);
-    }
-    if (own.low === own.index) found.push(stack.splice(stack.indexOf(node)));
-    return own;
-  };
-  for (const node of graph.keys()) if (!numbers.has(node)) visit(node);
-  return found;
 }
 
 /** Members of the types that people who extend Keelson read first, and exported names of each door. */
@@ -157,7 +113,7 @@ async function requests(): Promise<string> {
   return table(["request", "files", "calls between files"], rows);
 }
 
-const circles = cycles();
+const circles = folderCircles(files);
 const sections = [
   rooms(),
   names(),

@@ -1,5 +1,6 @@
 /** What the trials of the packed package share: npm, and the package as it would be published. */
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -27,8 +28,13 @@ interface Packed {
   readonly files: readonly string[];
 }
 
-/** Packs the package of a folder into another one. */
+/**
+ * Packs the package of a folder into another one.
+ * @throws Error if this package was not built
+ */
 export function pack(folder: string, destination: string): Packed {
+  if (folder === packageRoot && !existsSync(join(folder, "dist/index.js")))
+    throw new Error(`${folder} has no dist folder. Run "npm run build" first`);
   // What scripts print comes before the list.
   const printed = npm(folder, "pack", "--json", "--pack-destination", destination);
   const [packed] = JSON.parse(printed.slice(printed.search(/^\[/m))) as [

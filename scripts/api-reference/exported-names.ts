@@ -15,7 +15,16 @@ export function exportedNames(file: string): ExportedName[] {
   return [...namesOf(file).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function namesOf(file: string): Map<string, ExportedName> {
+const read = new Map<string, ReadonlyMap<string, ExportedName>>();
+
+/** Most files are behind several entry points; each is read once. */
+function namesOf(file: string): ReadonlyMap<string, ExportedName> {
+  const known = read.get(file) ?? readNames(file);
+  read.set(file, known);
+  return known;
+}
+
+function readNames(file: string): ReadonlyMap<string, ExportedName> {
   const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true);
   const found = new Map<string, ExportedName>();
   const add = (name: string, isType: boolean, origin: string) => found.set(name, { name, isType, file: origin });

@@ -13,6 +13,8 @@ import { whenListening } from "../support/example-process.ts";
 const folder = process.env.RUNTIMES_FOLDER ?? "";
 const BUN = join(folder, "node_modules/@oven/bun-linux-x64/bin/bun");
 const DENO = join(folder, "node_modules/@deno/linux-x64-glibc/deno");
+const NODE_22 = join(folder, "node_modules/node-22/bin/node");
+const NODE_24 = join(folder, "node_modules/node-24/bin/node");
 const WORKERD = join(folder, "node_modules/@cloudflare/workerd-linux-64/bin/workerd");
 
 const PLACES = { root: "/api", endpoints: "" };
@@ -74,6 +76,8 @@ const EARLY_CASES = {
   "a body of 20 MB by nobody": EARLY,
 };
 
+testAdapter("keelson/node on Node 22", running(NODE_22, "node.mjs"));
+testAdapter("keelson/node on Node 24", running(NODE_24, "node.mjs"));
 testAdapter("Bun.serve", running(BUN, "bun.mjs"), {
   // A short stream is sent at once, with its length.
   volatile: ["content-length", "transfer-encoding"],
@@ -124,6 +128,8 @@ const KEPT = {
 };
 
 it.each([
+  ["Node 22", NODE_22, []],
+  ["Node 24", NODE_24, []],
   ["Bun", BUN, []],
   ["Deno", DENO, ["run", "--allow-all"]],
 ] as const)(

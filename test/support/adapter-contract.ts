@@ -40,7 +40,12 @@ export function hosting(put: (api: ContractApp) => Promise<Host>): StartHost {
 
 /** The reference host for all comparisons. */
 export const startNode = hosting(async (api) => {
-  const { port, close } = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
+  const { port, close } = await serve(api, {
+    port: 0,
+    hostname: "127.0.0.1",
+    signals: false,
+    gracePeriod: 2_000,
+  });
   return { port, close, root: "/api", endpoints: "" };
 });
 

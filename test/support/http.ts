@@ -15,7 +15,12 @@ export interface RunningApp {
 
 /** Serves an app over real HTTP, without signal handlers. Responses to `request` must match the OpenAPI document. */
 export async function startApp(api: ServableApp): Promise<RunningApp> {
-  const { url, port, close } = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
+  const { url, port, close } = await serve(api, {
+    port: 0,
+    hostname: "127.0.0.1",
+    signals: false,
+    gracePeriod: 2_000,
+  });
   holdToDocument(url, api);
   return {
     url,

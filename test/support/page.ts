@@ -19,11 +19,13 @@ export interface Page {
 const BLOCK = /^```(tsx?)\n([\s\S]*?)^```/gm;
 const NAME = /^\/\/ ([\w./[\]-]+\.tsx?)\b.*\n/;
 
-/** @param name of the page below `docs/`, without its extension; `"../README"` is the README */
-export function openPage(name: string): Page {
+/**
+ * @param name of the page below `docs/`, without its extension; `"../README"` is the README
+ * @param prefix of a folder that only this caller uses, the same in each run @default a new folder
+ */
+export function openPage(name: string, prefix?: string): Page {
   const text = readFileSync(join(repositoryRoot, "docs", `${name}.md`), "utf8");
-  mkdirSync(join(repositoryRoot, ".cache"), { recursive: true });
-  const folder = mkdtempSync(join(repositoryRoot, ".cache", `page-${name.replace(/\W+/g, "-")}-`));
+  const folder = folderFor(name.replace(/\W+/g, "-"), prefix);
   const files = writeBlocks(text, folder);
   const blocks = files.map((file) => readFileSync(file, "utf8"));
   function file(wanted: string): string {
@@ -43,6 +45,17 @@ export function openPage(name: string): Page {
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** An empty folder for a page. */
+function folderFor(page: string, prefix: string | undefined): string {
+  const cache = join(repositoryRoot, ".cache");
+  mkdirSync(cache, { recursive: true });
+  if (prefix === undefined) return mkdtempSync(join(cache, `page-${page}-`));
+  const folder = join(cache, `${prefix}-${page}`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
 /** Writes blocks to files in a folder; a second block with the same name becomes `name-2.ts`. */

@@ -1,8 +1,9 @@
 /** Traces requests through the source, with a probe at the beginning of each function. */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
+import { builtOnce } from "./built-once.ts";
 import { repositoryRoot, sourceFiles } from "./source-files.ts";
 
 /** A function that was entered. */
@@ -50,10 +51,8 @@ function withProbes(path: string): ts.TransformerFactory<ts.SourceFile> {
   };
 }
 
-/** The source as JavaScript with probes, in a folder of its own. */
-async function compileWithProbes(): Promise<string> {
-  await mkdir(join(repositoryRoot, ".cache"), { recursive: true });
-  const folder = await mkdtemp(join(repositoryRoot, ".cache/house-"));
+/** Writes the source that `src/index.ts` loads into a folder, as JavaScript with probes. */
+async function compileWithProbes(folder: string): Promise<void> {
   const compilerOptions: ts.CompilerOptions = {
     module: ts.ModuleKind.ESNext,
     target: ts.ScriptTarget.ES2022,
@@ -61,20 +60,25 @@ async function compileWithProbes(): Promise<string> {
     verbatimModuleSyntax: true,
     experimentalDecorators: true,
   };
-  for (const { path, text } of sourceFiles("src", (file) => file.endsWith(".ts"))) {
+  const loaded = new Set(["src/index.ts"]);
+  // A set's loop also visits what is added during it.
+  for (const path of loaded) {
+    const text = await readFile(join(repositoryRoot, path), "utf8");
     const transformers = { before: [withProbes(path.replace(/^src\//, ""))] };
     const { outputText } = ts.transpileModule(text, { fileName: path, compilerOptions, transformers });
     const out = join(folder, path.replace(/\.ts$/, ".js"));
     await mkdir(dirname(out), { recursive: true });
     await writeFile(out, outputText);
+    for (const { fileName } of ts.preProcessFile(outputText).importedFiles)
+      if (fileName.startsWith(".")) loaded.add(posix.join(posix.dirname(path), fileName.replace(/\.js$/, ".ts")));
   }
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
-  return folder;
 }
 
 /** Functions that repeated requests enter, when everything is compiled and cached, by the request's name. */
 export async function walk(): Promise<Readonly<Record<string, readonly Entered[]>>> {
-  const folder = await compileWithProbes();
+  const sources = sourceFiles("", (path) => path.startsWith("src/") || path === "test/support/ways.ts");
+  const folder = await builtOnce("ways", sources, compileWithProbes);
   try {
     let order: Entered[] = [];
     Object.assign(globalThis, { __entered: (file: string, name: string) => void order.push({ file, name }) });
@@ -117,7 +121,6 @@ export async function walk(): Promise<Readonly<Record<string, readonly Entered[]
     return ways;
   } finally {
     Object.assign(globalThis, { __entered: () => undefined });
-    await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -5,8 +5,8 @@ import { createDatabaseDriver, DIALECTS, type Dialect } from "../sql/index.ts";
 import { checkClient } from "./client/check-client.ts";
 import type { AnyPrismaClient, Client } from "./client/client-connection.ts";
 import { CLIENT_PATH } from "./client/execute-by-client.ts";
+import { logLostConnections, poolOf } from "./embedded/lost-connections.ts";
 import { FOREIGN_PATH } from "./foreign-path.ts";
-import { logLostConnections, poolOf } from "./lost-connections.ts";
 
 /** Options of `prisma`. */
 export interface PrismaOptions {

@@ -1,6 +1,6 @@
 import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { adapterLike } from "../sql/index.ts";
-import { poolOf } from "./lost-connections.ts";
+import { poolOf } from "./embedded/lost-connections.ts";
 import type { AnyAdapterFactory } from "./prisma.ts";
 
 type Connect = () => Promise<SqlDriverAdapter>;

@@ -243,9 +243,16 @@ function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** Compares by code points, like databases with a binary or C collation; `<` would compare UTF-16 units. */
+/** Units from the first surrogate on. */
+const HIGH_UNIT = /[\ud800-\uffff]/;
+
+/**
+ * Compares by code points, like databases with a binary or C collation; `<` compares UTF-16 units, which gives another
+ * order only if both texts have units from the first surrogate on.
+ */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
+  if (!HIGH_UNIT.test(a) || !HIGH_UNIT.test(b)) return a < b ? -1 : 1;
   const shared = Math.min(a.length, b.length);
   for (let i = 0; i < shared; i++) {
     const [one, other] = [a.charCodeAt(i), b.charCodeAt(i)];

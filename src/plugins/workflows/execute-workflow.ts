@@ -25,8 +25,8 @@ import {
   runInScope,
   type WorkflowEngine,
 } from "./engine/workflow-engine.ts";
-import { noteRights } from "./noted-rights.ts";
 import { joinShown } from "./readable-only.ts";
+import { noteRights } from "./saga/noted-rights.ts";
 import { runSaga } from "./saga/run-saga.ts";
 import { memoryJournal, newState, type SagaRuntime, type StepEnvironment } from "./saga/saga-runtime.ts";
 

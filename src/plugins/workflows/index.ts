@@ -12,9 +12,9 @@ import { memoryEngine } from "./engine/memory-engine.ts";
 import { journalEntities } from "./engine/stored-run.ts";
 import type { EngineHost, WorkflowEngine } from "./engine/workflow-engine.ts";
 import { callerOf, createAppWorkflows, ENGINE_SERVICE, refuseInTransaction } from "./execute-workflow.ts";
-import { noteRights } from "./noted-rights.ts";
 import { joinShown, readableOnly } from "./readable-only.ts";
 import { registerWorkflows } from "./register-workflows.ts";
+import { noteRights } from "./saga/noted-rights.ts";
 
 export type { StepContext } from "./definition/step.ts";
 export {

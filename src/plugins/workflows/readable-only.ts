@@ -11,7 +11,7 @@ import {
 } from "../../gate/index.ts";
 import { AuthorizationError, checkDepth, isWebResponse, Reply } from "../../kernel/index.ts";
 import type { WorkflowResult } from "./definition/workflow.ts";
-import { hasNotedRights } from "./noted-rights.ts";
+import { hasNotedRights } from "./saga/noted-rights.ts";
 import { shownIn } from "./saga/saga-runtime.ts";
 
 /**

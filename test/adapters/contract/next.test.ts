@@ -67,8 +67,8 @@ const own = (folder: string): OwnAnswers => {
   };
 };
 
-/** Next adds to Vary, sends every body in chunks, and waits for connections before a signal closes the app. */
-const options = { volatile: ["vary", "content-length", "transfer-encoding"], closesApp: false };
+/** Next adds to Vary, and sends every body in chunks. */
+const options = { volatile: ["vary", "content-length", "transfer-encoding"] };
 
 testAdapter("Next in app/api/[...path]", inside("/api"), { own: own("/api"), ...options });
 testAdapter("Next in app/v1/deep/[...rest]", inside("/v1/deep"), { own: own("/v1/deep"), ...options });

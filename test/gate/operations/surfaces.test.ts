@@ -437,18 +437,19 @@ describe("routes of surfaces", () => {
   });
 
   it("may have another time limit than the app's", async () => {
-    const late = withRoute({ timeout: 1, handler: () => new Promise(() => {}) });
+    const limits = { requestMs: 0, hookMs: 50 };
+    const late = withRoute({ timeout: 1, handler: () => new Promise(() => {}) }, { limits: { hookMs: 50 } });
     expect((await late.handle({ method: "POST", url: "/api/books/greet", headers: {} })).status).toBe(503);
     await late.close();
     let release = (): void => {};
     const patient = withRoute(
       { timeout: 60_000, handler: () => new Promise<string>((resolve) => (release = () => resolve("done"))) },
-      { limits: { requestMs: 0 } },
+      { limits },
     );
     await patient.ready;
     const answer = patient.handle({ method: "POST", url: "/api/books/greet", headers: {} });
     // Another request, whose time limit the same timer ends.
-    const other = withRoute({ handler: () => new Promise(() => {}) }, { limits: { requestMs: 0 } });
+    const other = withRoute({ handler: () => new Promise(() => {}) }, { limits });
     expect((await other.handle({ method: "POST", url: "/api/books/greet", headers: {} })).status).toBe(503);
     release();
     expect((await answer).status).toBe(200);

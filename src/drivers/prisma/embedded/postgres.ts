@@ -18,8 +18,8 @@ import { loadPeers, openingError, refuseWrongAddress } from "../engine/opening.t
 import { POSTGRES_PACKAGES, postgresTables, schemaOf } from "../engine/postgres-tables.ts";
 import { checkSchema, SCHEMA_PACKAGES, startSchemaEngine } from "../engine/schema-engine.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
-import { logLostConnections } from "../lost-connections.ts";
 import { managedSchema } from "../schema/to-prisma-schema.ts";
+import { logLostConnections } from "./lost-connections.ts";
 
 /** Options of `postgres`. */
 export interface PostgresOptions {

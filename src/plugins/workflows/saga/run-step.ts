@@ -1,6 +1,5 @@
 import { isKeelsonError } from "../../../entity/index.ts";
 import { type RetryOptions, type Step, WithMemo } from "../definition/step.ts";
-import { noteRights } from "../noted-rights.ts";
 import {
   isRetryable,
   ResultNotKept,
@@ -11,6 +10,7 @@ import {
   withRetries,
 } from "./attempt.ts";
 import { copyOf, createStepContext } from "./create-step-context.ts";
+import { noteRights } from "./noted-rights.ts";
 import type { Outcome, Phase, Rights, SagaPoint, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
 
 const COMPENSATION_RETRY: RetryOptions = { attempts: 5 };

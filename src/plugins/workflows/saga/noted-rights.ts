@@ -1,5 +1,11 @@
-import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
-import { type Decision, digestOf, type OperationScope, type RecordUse, type ShownRecords } from "../../gate/index.ts";
+import { type AnyEntity, isKeelsonError } from "../../../entity/index.ts";
+import {
+  type Decision,
+  digestOf,
+  type OperationScope,
+  type RecordUse,
+  type ShownRecords,
+} from "../../../gate/index.ts";
 
 /** Notes the rights of a caller on what was noted since the last call. Earlier ones stay as they were. */
 export async function noteRights(scope: OperationScope, notes: ShownRecords): Promise<void> {

@@ -1,4 +1,4 @@
-import type { DriverContext } from "../../gate/index.ts";
+import type { DriverContext } from "../../../gate/index.ts";
 
 /** The part of a pool of the package `pg` that hands out connections. */
 interface LosingPool {
