@@ -108,7 +108,8 @@ function checkDeclarations(subpaths: readonly string[]): void {
       files: ["uses.ts"],
     }),
   );
-  node(join(root, "node_modules/typescript/bin/tsc"), "--project", "tsconfig.json");
+  for (const compiler of ["typescript", "typescript-6", "typescript-7"])
+    node(join(root, "node_modules", compiler, "bin/tsc"), "--project", "tsconfig.json");
 }
 
 /** @returns the size of all that the studio's page may load, compressed */

@@ -126,7 +126,7 @@ export { askedOfStored, storedMeet, withoutRecord } from "./requirement/new-reco
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
 export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
 export { mayWaitForOthers } from "./run/changed-columns.ts";
-export { decideCreateAgain } from "./run/execute-create.ts";
+export { decideCreateAgain, entitiesInRule, type FurtherWrite } from "./run/execute-create.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
 export { orderOfSearch } from "./run/rank.ts";
 export { inOrderOfIds } from "./run/run-several.ts";

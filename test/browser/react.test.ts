@@ -54,12 +54,14 @@ describe("the React example, built by Vite", () => {
     await expect.poll(() => page.getByRole("button", { name: "Show more" }).count()).toBe(0);
   });
 
-  it("has no violations for axe, in a wide window and a narrow one", async () => {
+  it("has no violations for axe in both themes, in a wide window and a narrow one", async () => {
     const page = await open();
-    for (const width of [1280, 390]) {
-      await page.setViewportSize({ width, height: 900 });
-      expect(await axeProblems(page), `${width} px`).toEqual([]);
-    }
+    for (const colorScheme of ["light", "dark"] as const)
+      for (const width of [1280, 390]) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 900 });
+        expect(await axeProblems(page), `${colorScheme}, ${width} px`).toEqual([]);
+      }
   });
 
   it("updates counts and lists after each change", async () => {

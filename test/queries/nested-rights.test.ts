@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { belongsTo, defineRule, entity, hasMany, manyToMany, memoryDriver, string } from "../../src/index.ts";
+import {
+  belongsTo,
+  bulkUpdateAction,
+  defineRule,
+  entity,
+  hasMany,
+  manyToMany,
+  memoryDriver,
+  string,
+} from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 
 const visible = defineRule("nestedRightsVisible", () => ({ title: { ne: "hidden" } }));
@@ -117,5 +126,35 @@ describe("a nested write", () => {
     expect(await post({ number: "1", tagsIds: ["t1"], lines })).toBe(201);
     expect(await post({ number: "2", lines })).toBe(401);
     await shop.close();
+  });
+});
+
+describe("a bulk update with nested writes", () => {
+  const mine = defineRule("nestedRightsMine", ({ user: caller }) => ({ boss: String(caller?.id) }));
+  const label = entity("label", { word: string })
+    .timestamps(false)
+    .rules({ read: ["everyone"], create: ["everyone"] });
+  const task = entity("task", {
+    boss: string,
+    title: string,
+    label: belongsTo(() => label).optional(),
+    labels: manyToMany(() => label),
+  })
+    .timestamps(false)
+    .rules({ read: ["everyone"], update: [mine] })
+    .actions({ bulk: bulkUpdateAction });
+
+  it.each([
+    ["reference", { title: "new", label: { create: { word: "new" } } }],
+    ["pair", { title: "new", labels: { create: [{ word: "new" }] } }],
+  ])("leaves out records that the caller may not change, and those that do not exist: a %s", async (_, data) => {
+    const rows = ["ann", "bob"].map((boss) => ({ id: boss, boss, title: boss }));
+    const app = createTestApp({ entities: [task, label], driver: memoryDriver({ task: rows }) });
+    const send = async (...ids: string[]) =>
+      (await app.as({ id: "ann" }).request("PUT", "/api/tasks/bulk", { ids, data })).body;
+    expect(await send("ann", "bob", "none")).toEqual({ count: 1 });
+    expect(await send("bob")).toEqual({ count: 0 });
+    expect(await app.api.driver.count("label")).toBe(1);
+    await app.close();
   });
 });

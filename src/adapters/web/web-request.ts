@@ -1,7 +1,10 @@
 import { ConfigurationError } from "../../entity/index.ts";
 import type { KernelBody, KernelRequest } from "../../kernel/index.ts";
 import { pathBelow } from "../node/node-host.ts";
-import { WebBody } from "./web-body.ts";
+import { atOnce, WebBody } from "./web-body.ts";
+
+/** Maximum length in bytes of a body that is read at once. */
+const SHORT = 65_536;
 
 /** The host's view of a request, where it differs from the request. */
 export interface WebView {
@@ -65,7 +68,10 @@ export class WebRequest implements KernelRequest {
   }
 
   get body(): KernelBody | undefined {
-    if (this.#body === undefined && this.#request.bodyUsed) return { kind: "stream", stream: readBefore(this.#view) };
+    if (this.#body === undefined) {
+      if (this.#request.bodyUsed) return { kind: "stream", stream: readBefore(this.#view) };
+      if (Number(this.headers["content-length"]) <= SHORT) return { kind: "stream", stream: atOnce(this.#request) };
+    }
     const body = this.#unread();
     return body === undefined ? undefined : { kind: "stream", stream: body.chunks() };
   }

@@ -6,7 +6,7 @@ import { conditionUpTo, type MutableOperation } from "../operation/new-operation
 import type { Operation } from "../operation/operation.ts";
 import { allowsOf } from "../operation/policy.ts";
 import { idOfParts } from "../record/tag-record.ts";
-import { askedOfStored, guardOfNew, storedMeet, withoutRecord } from "../requirement/new-record.ts";
+import { asBeforeChange, askedOfStored, guardOfNew, storedMeet, withoutRecord } from "../requirement/new-record.ts";
 import { isWhere } from "../requirement/passes.ts";
 import { deniedError } from "../requirement/unmatched.ts";
 import { lockShared, sharedPaths } from "../requirement/while-unchanged.ts";
@@ -36,10 +36,14 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
 }
 
 /** Stores a new record: immediately, or together with others if only its id is used. */
-async function store({ entity, data, scope, idOnly }: MutableOperation): Promise<Row> {
-  if (!idOnly || data.id === undefined) return scope.store.create(entity, data);
-  await scope.store.execute({ kind: "insert", entity, rows: [data], later: true });
-  return { ...data };
+async function store({ entity, data, scope, idOnly, writtenListeners }: MutableOperation): Promise<Row> {
+  const insert = { kind: "insert", entity, rows: [data] } as const;
+  if (idOnly && data.id !== undefined) {
+    await scope.store.execute({ ...insert, later: true });
+    return { ...data };
+  }
+  if (writtenListeners.length === 0) return scope.store.create(entity, data);
+  return (await scope.store.execute({ ...insert, returning: true, checked: true })).rows[0] as Row;
 }
 
 /**
@@ -87,16 +91,36 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
   }
 }
 
+/** A record that was written together with another one. */
+export interface FurtherWrite {
+  readonly entity: AnyEntity;
+  readonly id: unknown;
+  /** The record before the write; null for a new record. */
+  readonly before: Row | null;
+}
+
 /**
  * Decides again on a new record, without the record itself, since storing its pairs or nested records may have waited.
- * @param written entities of records that the operation also wrote; conditions that use them are not checked again
+ * @param written further writes of the operation, in their order, which do not count
  * @throws AuthenticationError, AuthorizationError
  */
-export async function decideCreateAgain(operation: Operation, written: Iterable<AnyEntity> = []): Promise<void> {
+export async function decideCreateAgain(operation: Operation, written: readonly FurtherWrite[] = []): Promise<void> {
   const { entity, records, scope } = operation as MutableOperation;
-  const where = await conditionOfCreate(operation as MutableOperation);
-  if (where === undefined || [...written].some((one) => looksAt(where, one))) return;
+  let where = await conditionOfCreate(operation as MutableOperation);
+  if (where === undefined) return;
+  for (const { entity: of, id, before } of written.toReversed()) {
+    if (!looksAt(where, of)) continue;
+    where = before === null ? withoutRecord(where, of, id) : await asBeforeChange(scope.store, where, of, before);
+  }
   await refuseUnmet(operation as MutableOperation, withoutRecord(where, entity, records[0]?.id), scope.store);
+}
+
+/** The entities of records on which the rule of a new record depends. */
+export function entitiesInRule({ decision, entity, scope }: Operation): readonly AnyEntity[] {
+  const { model } = scope.app;
+  if (decision.guard !== undefined) return model.entities; // it may return any condition
+  const where = compileWhere(model, entity, decision.predicate);
+  return model.entities.filter((one) => looksAt(where, one));
 }
 
 /** @throws AuthenticationError, AuthorizationError when the database without the new record does not meet the rules */

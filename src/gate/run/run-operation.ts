@@ -14,7 +14,7 @@ import { authorize } from "../operation/policy.ts";
 import type { GateScope, OperationPlan } from "../operation/runtime.ts";
 import { tagRecords } from "../record/tag-record.ts";
 import { checkQuery, narrowQuery } from "../requirement/check-query.ts";
-import { allowsAll, readDecisionOf } from "../requirement/decisions.ts";
+import { allowsAll, readDecisionOf, storedRecord } from "../requirement/decisions.ts";
 import { asItPasses } from "../requirement/passes.ts";
 import { deniedError, NOTHING_DONE } from "../requirement/unmatched.ts";
 import { inTurn } from "./brief-transaction.ts";
@@ -122,7 +122,11 @@ async function validateAndExecute(
     operation.data = { ...submitted };
     operation.requirements.length = required;
     operation.ignored.length = ignored;
-    if (operation.begunListeners.length > 0) await callInTurn(operation.begunListeners);
+    if (operation.begunListeners.length > 0) {
+      // They write other records, which only the whole transaction takes back.
+      if (operation.ifFound && (await storedRecord(operation)) === null) throw NOTHING_DONE;
+      await callInTurn(operation.begunListeners);
+    }
     try {
       if (plan.validate.length > 0) await runHooks(plan.validate, operation);
     } finally {

@@ -95,6 +95,8 @@ export interface Insert {
    * of this one. Drivers store them immediately. @default false
    */
   readonly later?: boolean | undefined;
+  /** Whether checks follow that read what other transactions have changed meanwhile. @default false */
+  readonly checked?: boolean | undefined;
 }
 
 /**

@@ -92,11 +92,14 @@ async function joinAll(operation: Operation, include: IncludeTree): Promise<void
     Object.entries(include).map(async ([name, inner]) => {
       const relation = scope.app.model.relation(entity, name);
       if (relation === undefined || relation.remote !== undefined) return;
-      scope.state.shown?.noteEntity(relation.target); // the relation may be empty
+      const asked = inner[INCLUDED] ?? {};
+      if (asked.where === undefined)
+        scope.state.shown?.noteEntity(relation.target); // the relation may be empty
+      else scope.state.shown?.noteCount(relation.target); // which records match depends on what the caller may read
       const isRead = operation.joins?.some((join) => join.relation === relation) === true;
       const others = isRead ? records.filter((record) => record[name] === undefined) : records;
       if (others.length === 0) return;
-      const join = { operation, records: others, relation, inner, asked: inner[INCLUDED] ?? {} };
+      const join = { operation, records: others, relation, inner, asked };
       const [related, count] = await Promise.all([findRelated(join), countRelated(join)]);
       if (!takeRepeated(join, related)) throw tooMuch(join, `${scope.app.limits.pageBytes / 2} bytes`);
       for (const record of others) record[name] = related(record);

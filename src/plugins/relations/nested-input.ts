@@ -84,21 +84,14 @@ export function wrong(path: readonly (string | number)[], message: string): Vali
 
 /**
  * Checks the limits for all nested writes of an input, at all levels, before any of them runs.
- * @returns the entities of records that they may write
  * @throws BadRequestError
  */
-export function checkNested(
-  model: EntityModel,
-  writes: readonly NestedWrite[],
-  limits: Limits,
-): ReadonlySet<AnyEntity> {
-  const written = new Set<AnyEntity>();
+export function checkNested(model: EntityModel, writes: readonly NestedWrite[], limits: Limits): void {
   let count = 0;
   const visit = (some: readonly NestedWrite[], level: number): void => {
     if (level > limits.includeDepth)
       throw new BadRequestError(`Related records are written at most ${limits.includeDepth} levels deep`);
     for (const { relation, items } of some) {
-      written.add(relation.target);
       count += items.length;
       if (count > limits.bulk) throw new BadRequestError(`At most ${limits.bulk} related records are written at once`);
       for (const item of items) if (isObject(item)) visitData(relation.target, item, level);
@@ -119,7 +112,6 @@ export function checkNested(
     }
   };
   visit(writes, 1);
-  return written;
 }
 
 /**

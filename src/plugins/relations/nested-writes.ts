@@ -1,7 +1,6 @@
 import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import {
   allOf,
-  decideCreateAgain,
   findsRecord,
   type HookFunction,
   inOrderOfIds,
@@ -25,7 +24,7 @@ import {
   wrong,
 } from "./nested-input.ts";
 import { assertMayRead, type Links } from "./pair-rights.ts";
-import { at, type ByKey, findNested, type Path, runNested } from "./run-nested.ts";
+import { at, type ByKey, findNested, type Path, runFollowing, runNested } from "./run-nested.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -58,18 +57,13 @@ export function addNestedHooks(
       operation.apart = true;
       return;
     }
-    const written = checkNested(model, writes, scope.app.limits);
+    checkNested(model, writes, scope.app.limits);
     if (operation.principal.kind !== "system") for (const write of writes) refuseUnversioned(write);
     operation.transactional = true;
     pairs.set(operation, planPairs(operation, writes));
     planReferences(operation, writes);
     const after = writes.filter(({ relation, verb }) => isAfter(relation, verb));
-    if (after.length > 0)
-      further.set(operation, async () => {
-        await writeAfter(operation, after);
-        const mayHaveWaited = scope.driver.capabilities.concurrentTransactions;
-        if (operation.kind === "create" && mayHaveWaited) await decideCreateAgain(operation, written);
-      });
+    if (after.length > 0) further.set(operation, () => runFollowing(operation, () => writeAfter(operation, after)));
   };
   // Registered late, so that checks of the stored record run before related records are changed.
   const takeFurther: HookFunction<"operation:protect"> = (operation) => {

@@ -1,11 +1,15 @@
 import { type AnyEntity, type ColumnDefinition, isKeelsonError, type KeelsonError } from "../../entity/index.ts";
 import {
+  decideCreateAgain,
+  entitiesInRule,
+  type FurtherWrite,
   findByKey,
   holdBriefly,
   keyValue,
   type Operation,
   type OperationInput,
   type OperationScope,
+  type Row,
 } from "../../gate/index.ts";
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 import { wrong } from "./nested-input.ts";
@@ -25,12 +29,64 @@ export function runNested(
   needed: readonly string[] = [],
 ): Promise<Operation> {
   return inPath(operation, path, async (scope) => {
-    const done = await scope.run(input);
+    const done = await runNoted(scope, input);
     const refused = needed.find((name) => done.ignored.includes(name));
     if (refused !== undefined) throw new AuthorizationError(`"${refused}" may not be written`);
     for (const name of done.ignored) operation.ignored.push([...path, name].join("."));
     return done;
   });
+}
+
+/** Writes of related records that follow the statement of a new record. */
+interface Following {
+  /** The entities of records on which the rule of the new record depends. */
+  readonly entities: readonly AnyEntity[];
+  readonly writes: FurtherWrite[];
+}
+
+/** Operations of one transaction may be nested in each other. */
+const followings = new WeakMap<OperationScope, readonly Following[]>();
+
+/**
+ * Runs writes of related records that follow the statement of a record. They may wait for other transactions, so the rule
+ * of a new record is decided again after them, as if they had not been made.
+ * @throws AuthenticationError, AuthorizationError
+ */
+export async function runFollowing(operation: Operation, work: () => Promise<void>): Promise<void> {
+  const { kind, scope } = operation;
+  if (kind !== "create" || !scope.driver.capabilities.concurrentTransactions) return work();
+  const outer = followings.get(scope) ?? [];
+  const writes: FurtherWrite[] = [];
+  followings.set(scope, [...outer, { entities: entitiesInRule(operation), writes }]);
+  try {
+    await work();
+  } finally {
+    followings.set(scope, outer);
+  }
+  await decideCreateAgain(operation, writes);
+}
+
+/**
+ * Runs a write, and notes it if the rule of a new record depends on such records. It is noted before the writes that
+ * are nested in it, because its statement comes first.
+ */
+async function runNoted(scope: OperationScope, input: OperationInput): Promise<Operation> {
+  const { kind, entity, id } = input;
+  const noting = (followings.get(scope) ?? []).filter(({ entities }) => entities.includes(entity as AnyEntity));
+  const isNew = kind === "create";
+  const isStored = id !== undefined && (kind === "update" || kind === "delete");
+  if (noting.length === 0 || !(isNew || isStored)) return scope.run(input);
+  // Locked, so that a change that others make meanwhile does not count as a part of this write.
+  const lock = kind === "delete" ? "delete" : true;
+  const before = isNew ? null : await scope.driver.findOne(entity, { id }, { lock });
+  const places = noting.map(({ writes }) => [writes, writes.length] as const);
+  const note = (of: unknown): void => {
+    for (const [writes, place] of places) writes[place] = { entity: entity as AnyEntity, id: of, before };
+  };
+  if (isNew || before !== null) note(id);
+  const done = await scope.run(input);
+  if (isNew) note(done.records[0]?.id);
+  return done;
 }
 
 /** A unique key of a record, and the data to create it with if the caller sees no such record. */

@@ -19,6 +19,7 @@ export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings):
   const asked = new Map<AnyEntity, Promise<Rights | undefined>>();
   return {
     rightsOn(entity) {
+      scope.state.shown?.noteEntity(entity); // there may be no record
       let rights = asked.get(entity);
       if (rights === undefined) {
         rights = findRights(scope, entity);
@@ -33,6 +34,7 @@ export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings):
         ? scope.app.model.get(target.name) !== undefined
         : scope.services.has(remote.service),
     async list(entity, ids, inner) {
+      scope.state.shown?.noteEntity(entity);
       const include = Object.keys(inner).length === 0 ? undefined : inner;
       const rows: Row[] = [];
       // One after the other: a transaction has one connection, and other requests wait for theirs.

@@ -130,9 +130,11 @@ function addRoutes(context: PluginContext, options: StudioOptions): void {
       return new Reply(200, await describeApp(context, parts, scope, place), PRIVATE);
     },
   });
-  addOperationRoutes(context, path, rules ?? ["admin"]);
+  // Rules of the routes, and no checks in their handlers: plugins ask rules before they repeat a stored response.
+  const ofAdmins = rules?.map((rule) => `all(admin,${rule})`) ?? ["admin"];
+  addOperationRoutes(context, path, ofAdmins);
   if (viewAs !== undefined)
-    addViewRoutes(context, path, rules ?? ["admin"], viewAs, (scope, place) =>
+    addViewRoutes(context, path, ofAdmins, viewAs, (scope, place) =>
       describeApp(context, { ...parts, isView: true }, scope, place),
     );
   routes.add({

@@ -4,7 +4,7 @@ import { databases, type Library, lines, openLibrary } from "./import-library.ts
 const JSON_TYPE = "application/json";
 const NDJSON = "application/x-ndjson";
 
-describe.each(Object.entries(databases))("an import on %s", (_, open) => {
+describe.each(Object.entries(databases))("an import on %s", (name, open) => {
   let library: Library;
   let remove: () => Promise<void>;
   beforeAll(async () => {
@@ -667,12 +667,13 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
   });
 
   describe("its statements", () => {
-    it("store a batch of new records at once, and look up their references once", async () => {
+    it("store a batch at once, and look up a reference before and after it may wait", async () => {
       const rows = Array.from({ length: 8 }, (_, i) => `Stmt ${i},ST${i},hall`);
       library.statements.length = 0;
       library.committed.length = 0;
       await send("/import", lines("title,isbn,shelfId", ...rows));
-      const batch = ["find book", "find book", "find shelf", "insert book"];
+      const again = name === "PostgreSQL" ? ["find shelf"] : []; // the statement may have waited
+      const batch = ["find book", "find book", "find shelf", "insert book", ...again];
       expect(library.statements).toEqual([...batch, ...batch]);
       expect(library.committed.filter((name) => name === "book create")).toHaveLength(8);
     });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   action,
+  ConflictError,
   defineRule,
   entity,
   keelson,
@@ -54,6 +55,21 @@ async function started(runs: WorkflowsOptions, aheadMs: () => number, until?: Pr
             { idempotent: true },
           ),
         ]),
+      fail: action()
+        .rules("authenticated")
+        .workflow([
+          step("begin", async () => ({ begun: true })),
+          step(
+            "refuse",
+            async ({ scope }) => {
+              await until;
+              const { records = [] } = (await scope?.run({ kind: "read", entity: "secret", id: "s" })) ?? {};
+              throw new ConflictError(`It is ${records[0]?.name}`);
+            },
+            undefined,
+            { idempotent: true },
+          ),
+        ]),
     });
   const api = keelson({
     entities: [secret, note],
@@ -65,11 +81,12 @@ async function started(runs: WorkflowsOptions, aheadMs: () => number, until?: Pr
   });
   apps.push(api);
   await api.ready;
-  return async (): Promise<readonly [number, string | undefined]> => {
+  return async (name = "ask"): Promise<readonly [number, string | undefined]> => {
     const headers = { "content-type": "application/json", "idempotency-key": "k" };
     const init = { method: "POST", headers, body: "{}" };
-    const response = await api.fetch(new Request("http://test.invalid/api/notes/ask", init));
-    return [response.status, ((await response.json()) as { readonly text?: string }).text];
+    const response = await api.fetch(new Request(`http://test.invalid/api/notes/${name}`, init));
+    const { text, message } = (await response.json()) as { readonly text?: string; readonly message?: string };
+    return [response.status, text ?? message];
   };
 }
 
@@ -115,5 +132,19 @@ describe("the response to a request that attached to a run", () => {
     role = "outsider";
     const send = await started({ journal: { recoveryMs: 50 } }, () => HOUR);
     expect((await send())[0]).toBe(403);
+  });
+
+  it("is refused if the error of an ended run tells what the caller may not read now", async () => {
+    const dying = await started({ journal: { recoveryMs: 50 } }, () => 0, released.promise);
+    void dying("fail");
+    await isBegun();
+    const send = await started({ journal: { recoveryMs: 50 } }, () => HOUR);
+    await expect
+      .poll(async () => (await driver.findMany("workflowRun", {})).map(({ status }) => status))
+      .toEqual(["compensated"]);
+    role = "outsider";
+    expect((await send("fail"))[0]).toBe(403);
+    role = "insider";
+    expect(await send("fail")).toEqual([409, "It is alpha"]);
   });
 });

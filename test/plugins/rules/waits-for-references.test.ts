@@ -354,6 +354,15 @@ describe.each(POSTGRES)("a rule about related records, on %s, while the record i
       ["about a reference, by a create", TEXT, "POST", "pages", { text: "late", draftId: "s" }, 400],
       ["about a reference that is held, by a create", DRAFT, "POST", "pages", { text: "late", draftId: "s" }, 400],
       ["about a reference that is held, by a change", DRAFT, "PATCH", "pages/p", { draftId: "s" }, 400],
+      ["about a reference, by an import", TEXT, "POST", "pages/import", [{ text: "late", draftId: "s" }], 200],
+      [
+        "about a reference that is held, by an import",
+        DRAFT,
+        "POST",
+        "pages/import",
+        [{ text: "late", draftId: "s" }],
+        200,
+      ],
       ["about a reference of a held record", PAGE, "PATCH", "pages/p", { draftId: "s" }, 400],
       ["about one that the record decides about", PAGE, "PATCH", "pages/p", { groupId: "s" }, 400],
       [

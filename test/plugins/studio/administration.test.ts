@@ -1,5 +1,6 @@
 import { belongsTo, embedded, entity, keelson, memoryDriver, noopLogger, string, text } from "keelson";
 import { audit } from "keelson/audit";
+import { idempotency } from "keelson/idempotency";
 import { type StudioOptions, studio } from "keelson/studio";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { freshSqliteFile } from "../../support/databases.ts";
@@ -132,11 +133,32 @@ describe("encryption keys in the studio", () => {
     expect((await named.send("GET", "/studio/keys", "ann")).status).toBe(403);
   });
 
+  it("are rotated once for a key, and only administrators see the response again", async () => {
+    let role = "admin";
+    const api = keelson({
+      entities: [note],
+      driver: memoryDriver(),
+      logger: noopLogger,
+      encryption: { key: KEYS.v1 },
+      plugins: [idempotency({ encrypted: true }), studio({ rules: ["authenticated"] })],
+      getUser: () => ({ id: "ann", role }),
+    });
+    onTestFinished(() => api.close());
+    await api.ready;
+    const headers = { "content-type": "application/json", "idempotency-key": "k" };
+    const rotate = { method: "POST", headers, body: "{}" };
+    const ask = () => api.fetch(new Request("http://localhost/studio/keys/rotate", rotate));
+    expect([(await ask()).status, (await ask()).headers.get("idempotency-replayed")]).toEqual([200, "true"]);
+    role = "clerk";
+    expect((await ask()).status).toBe(403);
+  });
+
   it("are documented for administrators", async () => {
-    const { send } = await withOldValues();
+    const { send } = await withOldValues({ rules: ["authenticated"] });
     const paths = async (token?: string) => Object.keys((await send("GET", "/openapi.json", token)).json.paths);
     expect(await paths("root")).toEqual(expect.arrayContaining(["/studio/keys", "/studio/keys/rotate"]));
-    expect((await paths()).filter((path) => path.startsWith("/studio"))).toEqual([]);
+    for (const token of [undefined, "ann"])
+      expect((await paths(token)).filter((path) => path.startsWith("/studio"))).toEqual([]);
   });
 });
 

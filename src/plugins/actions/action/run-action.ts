@@ -156,7 +156,8 @@ async function recordFor(
   const input: OperationInput = { kind: "read", entity, id, access, rules, query: () => refuseLongId(id, scope) };
   const { records } = await scope.run(input);
   const use: RecordUse = { entity, id, access, rules };
-  scope.state.shown?.uses.push(use);
+  // The action may end the right to use it, so the right to read the record counts, too.
+  scope.state.shown?.uses.push(use, { entity, id, access: "read" });
   return { record: records[0] as ActionRecord, use };
 }
 

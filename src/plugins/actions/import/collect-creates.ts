@@ -41,10 +41,13 @@ interface CollectOptions {
  * Collects the creates of one entity and stores them in one statement, before any statement that could depend on them.
  * Duplicate unique values are refused at once with the database's error, because a failed statement would end the
  * transaction. Reads of single records that the creates cannot affect are remembered until something else is written:
- * rows of an import often refer to the same records.
+ * rows of an import often refer to the same records. Checks that follow a create are repeated after its statement.
  */
 export function collectCreates(inner: Driver, { model, entity, owners }: CollectOptions): CollectedWrites {
   let waiting = new Map<string, Row>();
+  /** Reads for checks that follow the statement of a waiting record. */
+  let decisive = new Map<string, DecisiveRead>();
+  let isChecked = false;
   let storing: Promise<unknown> = Promise.resolve();
   let changes = 0;
   let failure: unknown;
@@ -68,10 +71,21 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
   async function flush(): Promise<void> {
     if (waiting.size > 0) {
       const rows = [...waiting.values()];
+      const reads = [...decisive.values()];
       waiting = new Map();
-      storing = storing.then(() => noting(inner.createMany(entity, rows)));
+      decisive = new Map();
+      isChecked = false;
+      storing = storing.then(() => noting(store(rows, reads)));
     }
     await storing;
+  }
+
+  /** Stores records. The statement may wait for other transactions, so the checks that follow it read again. */
+  async function store(rows: readonly Row[], reads: readonly DecisiveRead[]): Promise<void> {
+    await inner.createMany(entity, rows);
+    for (const { statement, answer } of reads)
+      if (contentOf(await inner.execute(statement)) !== contentOf(await answer))
+        throw new ConflictError("What the records refer to has changed meanwhile");
   }
 
   /** Stores the waiting records if a statement about these records could depend on them. */
@@ -98,11 +112,13 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
       remembered.forget(); // reads after this one are about locked records
       return read();
     }
-    return state === "open" || statement.limit !== 1 ? read() : remembered.ask(statement, read);
+    const answer = state === "open" || statement.limit !== 1 ? read() : remembered.ask(statement, read);
+    if (isChecked) decisive.set(keyOfFind(statement), { statement, answer });
+    return answer;
   }
 
   async function insert(statement: Insert): Promise<Written> {
-    const { rows, where, returning } = statement;
+    const { rows, where, returning, checked } = statement;
     const [data] = rows;
     // An entity without relations, such as a log, does not depend on the waiting records.
     if (isIsolated(statement.entity)) return noting(inner.execute(statement));
@@ -112,6 +128,7 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
     const taken = await owners.keyTaken(data);
     if (taken !== undefined) throw conflictOf(taken);
     waiting.set(data.id as string, { ...data });
+    isChecked ||= checked === true;
     owners.add(data);
     changes++;
     return { count: 1, rows: [{ ...data }] };
@@ -173,6 +190,16 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
   };
 }
 
+interface DecisiveRead {
+  readonly statement: Find;
+  readonly answer: Promise<readonly Row[]>;
+}
+
+/** Records as text, in any order. */
+function contentOf(rows: readonly Row[]): string {
+  return rows.map(jsonText).sort().join();
+}
+
 /** The error of the database for a duplicate of a unique key. */
 function conflictOf(fields: UniqueKey): ConflictError {
   return new ConflictError(undefined, { fields });
@@ -183,8 +210,7 @@ class RememberedReads {
   readonly #answers = new Map<string, Promise<readonly Row[]>>();
 
   async ask(find: Find, read: () => Promise<readonly Row[]>): Promise<Row[]> {
-    const { entity, where, select, sort, offset, textMoments } = find;
-    const key = jsonText([entity.name, keyOf(where), select, sort, offset, textMoments]);
+    const key = keyOfFind(find);
     const answer = this.#answers.get(key) ?? read();
     this.#answers.set(key, answer);
     return structuredClone(await answer) as Row[];
@@ -193,6 +219,10 @@ class RememberedReads {
   forget(): void {
     this.#answers.clear();
   }
+}
+
+function keyOfFind({ entity, where, select, sort, limit, offset, textMoments }: Find): string {
+  return jsonText([entity.name, keyOf(where), select, sort, limit, offset, textMoments]);
 }
 
 /** A condition as a JSON value: equal conditions have equal values. */

@@ -57,7 +57,8 @@ export function databaseJournal(
     },
     async moved(status, failure) {
       const settled = status === "completed" ? await settle() : {};
-      const failed = failure === undefined ? {} : { failedStep: failure.failedStep, error: errorText(failure.error) };
+      const { failedStep, error, shown } = failure ?? {};
+      const failed = error === undefined ? {} : { failedStep, error: errorText(error, shown) };
       await within((driver) => hold(driver, { status, updatedAt: system.app.now(), ...failed, ...settled }));
     },
   };
@@ -129,7 +130,7 @@ export function stateOf(run: Row, rows: readonly Row[], definition: WorkflowDefi
   const state: SagaState = {
     executed: [],
     compensated: [],
-    shown: codec.shown(run.data as string),
+    shown: codec.shown(run.error as string | null) ?? codec.shown(run.data as string),
     data: (codec.decode(run.data as string) ?? {}) as Record<string, unknown>,
     failure:
       run.failedStep === null

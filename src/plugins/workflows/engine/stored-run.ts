@@ -10,10 +10,11 @@ import {
   string,
   text,
 } from "../../../entity/index.ts";
-import { entityName, isUsable, type Row, type Use } from "../../../gate/index.ts";
+import { entityName, isUsable, type Row, type ShownRecords, type Use } from "../../../gate/index.ts";
 import { describeError, handleError } from "../../../kernel/index.ts";
 import { definitionHash, type WorkflowStatus } from "../definition/workflow.ts";
 import type { Codec } from "./journal-codec.ts";
+import { keptNotes } from "./kept-notes.ts";
 import type { Caller, EngineHost, RunReport, RunRequest, StepState } from "./workflow-engine.ts";
 
 /** Names of credentials. */
@@ -205,11 +206,13 @@ export interface Lease {
 /**
  * The stored form of an error. Only the name is kept of errors that are not Keelson's, because their message may quote
  * anything.
+ * @param notes what the steps have read, which the message may tell
  */
-export function errorText(error: Error): string {
-  if (!isKeelsonError(error)) return JSON.stringify({ name: error.name });
+export function errorText(error: Error, notes?: ShownRecords): string {
+  const shown = notes && keptNotes(notes);
+  if (!isKeelsonError(error)) return JSON.stringify({ name: error.name, shown });
   const { code, status, message } = error;
-  return JSON.stringify({ code, status, message });
+  return JSON.stringify({ code, status, message, shown });
 }
 
 /** The code and message of a stored error, as in a response to the caller. */

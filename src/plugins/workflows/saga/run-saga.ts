@@ -37,10 +37,11 @@ export async function runSaga(
     await tellHooks(saga, (hooks) => hooks.onComplete?.(result));
     return result;
   }
-  await recorded(runtime.journal.moved("compensating", state.failure));
+  const failure = { ...state.failure, shown: state.shown };
+  await recorded(runtime.journal.moved("compensating", failure));
   const isTakenBack = await compensateSteps(saga);
   const status = isTakenBack ? "compensated" : "compensation_failed";
-  await recorded(runtime.journal.moved(status, state.failure));
+  await recorded(runtime.journal.moved(status, failure));
   const result = resultOf(saga, status);
   await tellHooks(saga, (hooks) => hooks.onFailed?.(result));
   return result;

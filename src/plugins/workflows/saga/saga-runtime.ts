@@ -53,7 +53,7 @@ export interface Journal {
   started(seq: number, phase: Phase, attempt: number): Promise<void>;
   /** @param environment its driver's transaction stores the entry, together with the step's own writes */
   finished(seq: number, phase: Phase, outcome: Outcome, environment: StepEnvironment | undefined): Promise<void>;
-  moved(status: WorkflowStatus, failure?: { readonly failedStep: string; readonly error: Error }): Promise<void>;
+  moved(status: WorkflowStatus, failure?: SagaState["failure"] & Pick<SagaState, "shown">): Promise<void>;
 }
 
 /** The dependencies of a run. */

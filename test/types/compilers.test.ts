@@ -1,0 +1,13 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { repositoryRoot } from "../support/source-files.ts";
+
+// TypeScript 7 checks the same files in each run of the tests, and 5.9 in `npm run types`.
+it("the types of the public surface compile with TypeScript 6", () => {
+  const compiler = join(repositoryRoot, "node_modules/typescript-6/bin/tsc");
+  const project = join(repositoryRoot, "test/types/tsconfig.json");
+  const run = (...args: string[]) => spawnSync(process.execPath, [compiler, ...args], { encoding: "utf8" });
+  expect(run("--version").stdout).toContain("Version 6.");
+  expect(run("--pretty", "false", "--noEmit", "-p", project).stdout).toBe("");
+});
