@@ -60,7 +60,7 @@ function referenceOfSources(): Promise<string> {
 
 /** The folder of the site, built once for each state of the pages. Dead links make the build fail. */
 function siteOfPages(): Promise<string> {
-  const read = sourceFiles("", (path) => /^(docs\/|package\.json$|test\/docs\/site)/.test(path));
+  const read = sourceFiles("", (path) => /^(docs\/|scripts\/api-reference|test\/docs\/site|package\.json$)/.test(path));
   const generated = Object.entries(reference).map(([path, text]) => ({ path, text }));
   return builtOnce(`site-${amount("plain", "coloured")}`, [...read, ...generated], async (draft) => {
     offline(node, tool("vitepress/bin/vitepress.js"), "build", "docs", "--outDir", draft);
