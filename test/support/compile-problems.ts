@@ -2,13 +2,11 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import ts from "typescript";
+import { expect } from "vitest";
 import { repositoryRoot } from "./source-files.ts";
 
 interface CompileOptions {
-  /**
-   * Whether to check all files of this repository as well. The compiler keeps what it found, and checks only what has
-   * changed since, and what imports that. @default false: imported files are read, not checked
-   */
+  /** Whether to check all files of this repository as well. @default false: problems of imported files are left out */
   readonly withRepository?: boolean;
 }
 
@@ -17,8 +15,13 @@ interface CompileOptions {
  * the time; `npm run check` uses the JavaScript compiler.
  */
 const COMPILER = join(repositoryRoot, "node_modules/typescript-7/bin/tsc");
-/** What the compiler found in this repository. */
-const FOUND = join(repositoryRoot, "node_modules/.cache/keelson-test/repository.tsbuildinfo");
+
+/** What the compiler found for this test file: it checks only what has changed since, and what imports that. */
+function foundFor({ testPath = "" }: { readonly testPath?: string | undefined }): string {
+  const name = relative(repositoryRoot, testPath).replaceAll(/\W+/g, "-");
+  return join(repositoryRoot, `node_modules/.cache/keelson-test/${name}.tsbuildinfo`);
+}
+
 const { include, exclude } = ts.readConfigFile(join(repositoryRoot, "tsconfig.json"), ts.sys.readFile).config;
 const fromCache = (paths: readonly string[]): readonly string[] => paths.map((path) => `../../${path}`);
 let projects = 0;
@@ -31,7 +34,7 @@ export function compileProblems(files: readonly string[], { withRepository = fal
     const settings = { extends: "../../tsconfig.json", compilerOptions: { noEmit: true }, files };
     const included = withRepository ? { include: fromCache(include), exclude: fromCache(exclude) } : { include: [] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ ...settings, ...included }));
-    const kept = withRepository ? ["--incremental", "--tsBuildInfoFile", FOUND] : [];
+    const kept = ["--incremental", "--tsBuildInfoFile", foundFor(expect.getState())];
     const run = spawnSync(process.execPath, [COMPILER, "--pretty", "false", "--checkers", "1", ...kept, "-p", folder], {
       cwd: repositoryRoot,
       encoding: "utf8",
