@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join, posix, relative } from "node:path";
@@ -10,13 +10,14 @@ import { sidebar } from "../../docs/.vitepress/sidebar.ts";
 import { namesByEntryPoint, referencePages } from "../../scripts/api-reference/reference-pages.ts";
 import { axeProblems } from "../support/axe.ts";
 import { testBrowser } from "../support/browser.ts";
+import { builtOnce } from "../support/built-once.ts";
 import { repositoryRoot, sourceFiles } from "../support/source-files.ts";
-import { oneOf } from "../support/suite.ts";
+import { amount, oneOf } from "../support/suite.ts";
 
 const EDIT_URL = "https://example.com/keelson/edit/main";
 
-/** A separate folder, so that other builds of the site are not affected. */
-const site = join(repositoryRoot, ".cache/site-test");
+/** The folder of the built site. */
+let site: string;
 
 /**
  * Whether a process can have a network without a connection to other machines. If not, only the output is checked: it may
@@ -26,7 +27,7 @@ const hasNamespaces = spawnSync("unshare", ["--net", "true"]).status === 0;
 
 function offline(...words: string[]): string {
   const [command = "", ...rest] = hasNamespaces ? ["unshare", "--net", ...words] : words;
-  const colours = process.env.SUITE === "long" ? {} : { SITE_WITHOUT_COLOURS: "1" };
+  const colours = amount({ SITE_WITHOUT_COLOURS: "1" }, {});
   const env = { ...process.env, SITE_EDIT_URL: EDIT_URL, ...colours };
   const run = spawnSync(command, rest, { cwd: repositoryRoot, encoding: "utf8", timeout: 280_000, env });
   expect(run.status, run.stdout + run.stderr).toBe(0);
@@ -35,7 +36,6 @@ function offline(...words: string[]): string {
 
 const node = process.execPath;
 const tool = (path: string): string => join(repositoryRoot, "node_modules", path);
-const generate = () => offline(node, tool("tsx/dist/cli.mjs"), "scripts/api-reference.ts");
 const files = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -49,12 +49,30 @@ const snapshot = (): Record<string, string> =>
 let pages: Map<string, string>;
 let reference: Record<string, string>;
 
-beforeAll(() => {
-  rmSync(site, { recursive: true, force: true });
-  generate();
+/** The folder of the API reference, generated once for each state of the sources. */
+function referenceOfSources(): Promise<string> {
+  const read = sourceFiles("", (path) => /^(src\/|scripts\/|tsconfig\.json$|package\.json$)/.test(path));
+  return builtOnce("reference", read, async (draft) => {
+    offline(node, tool("tsx/dist/cli.mjs"), "scripts/api-reference.ts");
+    cpSync(api, draft, { recursive: true });
+  });
+}
+
+/** The folder of the site, built once for each state of the pages. Dead links make the build fail. */
+function siteOfPages(): Promise<string> {
+  const read = sourceFiles("", (path) => /^(docs\/|scripts\/api-reference|test\/docs\/site|package\.json$)/.test(path));
+  const generated = Object.entries(reference).map(([path, text]) => ({ path, text }));
+  return builtOnce(`site-${amount("plain", "coloured")}`, [...read, ...generated], async (draft) => {
+    offline(node, tool("vitepress/bin/vitepress.js"), "build", "docs", "--outDir", draft);
+  });
+}
+
+beforeAll(async () => {
+  const made = await referenceOfSources();
+  rmSync(api, { recursive: true, force: true });
+  cpSync(made, api, { recursive: true });
   reference = snapshot();
-  // Dead links make the build fail.
-  offline(node, tool("vitepress/bin/vitepress.js"), "build", "docs", "--outDir", site);
+  site = await siteOfPages();
   pages = new Map(
     files(site)
       .filter((file) => file.endsWith(".html"))

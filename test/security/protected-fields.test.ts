@@ -7,7 +7,7 @@ import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-databa
 import { RIGHTS, withheld } from "../support/protected/rights.ts";
 import { CALLERS, type CallerName, USERS } from "../support/protected/truth.ts";
 import { withoutFields } from "../support/protected/twin.ts";
-import { amount, someOf } from "../support/suite.ts";
+import { amount, oneOf, someOf } from "../support/suite.ts";
 
 const OPERATORS = ["", "_ne", "_gt", "_gte", "_lt", "_lte", "_in", "_nin", "_like", "_starts", "_ends", "_null"];
 const callers = Object.keys(CALLERS) as CallerName[];
@@ -282,12 +282,12 @@ describe.each(RAW_DATABASES)("protected fields on %s", (_name, open) => {
   it("a text search reads only fields that the caller may read", async () => {
     const texts = canaries.all.filter(({ entity }) => entity === "person");
     for (const caller of callers)
-      for (const { text, field, facts } of texts) {
+      for (const [index, { text, field, facts }] of texts.entries()) {
         const isFilterable = RIGHTS.person?.[field]?.[caller].includes("f") === true;
         const isText = ["adminNote", "ownNote", "hrNote"].includes(field);
         const isOwn = field === "ownNote" ? facts.owner === caller : true;
         const found = isFilterable && isText && isOwn ? [facts.owner] : [];
-        for (const q of [text, text.slice(0, -1), text.toUpperCase()])
+        for (const q of oneOf(index + callers.indexOf(caller), [text, text.slice(0, -1), text.toUpperCase()]))
           expect(await idsOf(caller, `people?q=${q}`), `${caller} ${field}`).toEqual(found);
       }
   });

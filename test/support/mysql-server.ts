@@ -22,11 +22,16 @@ function connector(): { createConnection(options: object): Promise<Connection> }
   return createRequire(adapter)("mariadb");
 }
 
-/** Queries a MySQL or MariaDB database directly. */
-export async function askMysql(url: string, statements: readonly string[]): Promise<Record<string, unknown>[]> {
+/** @param isForMany whether one message may hold several statements */
+export function connectMysql(url: string, isForMany = false): Promise<Connection> {
   const { hostname: host, port, username: user, password, pathname } = new URL(url);
   const options = { host, port: Number(port || 3306), user, password, database: pathname.slice(1) };
-  const connection = await connector().createConnection(options);
+  return connector().createConnection({ ...options, multipleStatements: isForMany });
+}
+
+/** Queries a MySQL or MariaDB database directly. */
+export async function askMysql(url: string, statements: readonly string[]): Promise<Record<string, unknown>[]> {
+  const connection = await connectMysql(url);
   try {
     let rows: Record<string, unknown>[] = [];
     for (const statement of statements) rows = await connection.query(statement);

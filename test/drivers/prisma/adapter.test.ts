@@ -2,8 +2,8 @@ import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
 import { connectDriver, makeTables } from "../../support/connect-driver.ts";
-import { askPostgres, freshPostgres, freshSqliteFile } from "../../support/databases.ts";
-import { emptyStatements } from "../../support/driver-contract/database.ts";
+import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { emptierOfPostgres, emptierOfSqlite } from "../../support/driver-contract/emptiers.ts";
 import { testDriver } from "../../support/driver-contract.ts";
 import { generatedClient } from "../../support/generate-client.ts";
 
@@ -15,7 +15,8 @@ testDriver(
     const Client = await generatedClient(entities, "sqlite");
     const adapter = new PrismaLibSql({ url: `file:${file}` });
     const driver = await connectDriver(prisma(new Client({ adapter }), { adapter }), entities);
-    return { driver, close: () => driver.disconnect().then(remove) };
+    const { empty, end } = emptierOfSqlite(file);
+    return { driver, empty, close: () => Promise.all([driver.disconnect(), end()]).then(remove) };
   },
   { turn: 1 },
 );
@@ -28,8 +29,8 @@ testDriver(
     const Client = await generatedClient(entities, "postgresql");
     const adapter = new PrismaPg({ connectionString: url });
     const driver = await connectDriver(prisma(new Client({ adapter }), { adapter }), entities);
-    const empty = () => askPostgres(url, emptyStatements('"').join(";"));
-    return { driver, empty, close: () => driver.disconnect().then(drop) };
+    const { empty, end } = await emptierOfPostgres(url);
+    return { driver, empty, close: () => Promise.all([driver.disconnect(), end()]).then(drop) };
   },
   { turn: 0 },
 );

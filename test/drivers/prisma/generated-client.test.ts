@@ -2,8 +2,8 @@ import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
 import { connectDriver, makeTables } from "../../support/connect-driver.ts";
-import { askPostgres, freshPostgres, freshSqliteFile } from "../../support/databases.ts";
-import { emptyStatements } from "../../support/driver-contract/database.ts";
+import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { emptierOfPostgres, emptierOfSqlite } from "../../support/driver-contract/emptiers.ts";
 import { testDriver } from "../../support/driver-contract.ts";
 import { generatedClient } from "../../support/generate-client.ts";
 
@@ -15,7 +15,8 @@ testDriver(
     const Client = await generatedClient(entities, "sqlite");
     const driver = prisma(new Client({ adapter: new PrismaLibSql({ url: `file:${file}` }) }));
     await connectDriver(driver, entities);
-    return { driver, close: () => driver.disconnect().then(remove) };
+    const { empty, end } = emptierOfSqlite(file);
+    return { driver, empty, close: () => Promise.all([driver.disconnect(), end()]).then(remove) };
   },
   { turn: 0 },
 );
@@ -28,8 +29,8 @@ testDriver(
     const Client = await generatedClient(entities, "postgresql");
     const driver = prisma(new Client({ adapter: new PrismaPg({ connectionString: url }) }));
     await connectDriver(driver, entities);
-    const empty = () => askPostgres(url, emptyStatements('"').join(";"));
-    return { driver, empty, close: () => driver.disconnect().then(drop) };
+    const { empty, end } = await emptierOfPostgres(url);
+    return { driver, empty, close: () => Promise.all([driver.disconnect(), end()]).then(drop) };
   },
   { turn: 1 },
 );

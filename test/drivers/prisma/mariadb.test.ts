@@ -1,8 +1,8 @@
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
-import { afterEach, describe, expect, it } from "vitest";
-import { prisma, toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { prisma } from "../../../src/drivers/prisma/index.ts";
 import { belongsTo, bool, ConfigurationError, entity, hasMany, int, string } from "../../../src/entity/index.ts";
-import type { Driver, Where } from "../../../src/gate/index.ts";
+import type { Where } from "../../../src/gate/index.ts";
 import {
   ConflictError,
   DatabaseUnavailableError,
@@ -12,27 +12,16 @@ import {
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { connectDriver, driverContext } from "../../support/connect-driver.ts";
 import { freshMysql } from "../../support/databases.ts";
-import { emptyStatements, plantBlog } from "../../support/driver-contract/database.ts";
+import { plantBlog } from "../../support/driver-contract/database.ts";
+import { emptierOfMysql } from "../../support/driver-contract/emptiers.ts";
+import { dropShared, openOwn, openShared } from "../../support/driver-contract/mariadb.ts";
 import { testDriver } from "../../support/driver-contract.ts";
 import { fixtureEntities } from "../../support/entities.ts";
 import { generatedClient } from "../../support/generate-client.ts";
 import { askMysql, whyNoMysql } from "../../support/mysql-server.ts";
-import { mysqlTables } from "../../support/mysql-tables.ts";
 import { gateTo } from "../../support/tcp-gate.ts";
 
 const reason = await whyNoMysql();
-
-/** A database with tables, and a driver over a generated client that is not yet connected. */
-async function open(collation?: string) {
-  const { url, drop } = await freshMysql();
-  await askMysql(url, mysqlTables(toPrismaSchema(fixtureEntities, { provider: "mysql" }), collation));
-  const Client = await generatedClient(fixtureEntities, "mysql");
-  const driverAt = (at: string, isDirect = false): Driver => {
-    const adapter = new PrismaMariaDb(at);
-    return prisma(new Client({ adapter }), isDirect ? { adapter } : {});
-  };
-  return { url, drop, driverAt };
-}
 
 async function failureOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
@@ -40,6 +29,8 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error,
   );
 }
+
+afterAll(dropShared);
 
 describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` (${reason})`}`, () => {
   describe.each([
@@ -49,10 +40,10 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
     testDriver(
       `${name} on MariaDB`,
       async (entities) => {
-        const { url, drop, driverAt } = await open();
+        const { url, drop, driverAt } = await openOwn();
         const driver = await connectDriver(driverAt(url, isDirect), entities);
-        const empty = () => askMysql(url, emptyStatements("`"));
-        return { driver, empty, close: () => driver.disconnect().then(drop) };
+        const { empty, end } = await emptierOfMysql(url);
+        return { driver, empty, close: () => Promise.all([driver.disconnect(), end()]).then(drop) };
       },
       { keepsDeletedValues: true, firstYear: 1000, turn: isDirect ? 1 : 0 },
     );
@@ -64,7 +55,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
     });
 
     async function connected() {
-      const { url, drop, driverAt } = await open();
+      const { url, drop, driverAt } = await openShared();
       ends.push(drop);
       const driver = await connectDriver(driverAt(url, isDirect), fixtureEntities);
       ends.push(() => driver.disconnect());
@@ -74,7 +65,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
     it.each(["utf8mb4_general_ci", "utf8mb4_unicode_ci", "utf8mb4_bin"])(
       "is refused on tables that compare text like %s",
       async (collation) => {
-        const { url, drop, driverAt } = await open(collation);
+        const { url, drop, driverAt } = await openOwn(collation);
         ends.push(drop);
         const driver = driverAt(url, isDirect);
         const failure = await failureOf(driver.connect(driverContext(fixtureEntities)));
@@ -180,7 +171,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
     });
 
     it("is refused on tables whose columns have other types", async () => {
-      const { url, drop, driverAt } = await open();
+      const { url, drop, driverAt } = await openOwn();
       ends.push(drop);
       await askMysql(url, ["ALTER TABLE `tag` MODIFY `name` VARCHAR(20) NOT NULL, ADD COLUMN `legacy` INT NOT NULL"]);
       const driver = driverAt(url, isDirect);
@@ -198,7 +189,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
     });
 
     it("declares that deleted records keep their unique values", async () => {
-      const { url, drop, driverAt } = await open();
+      const { url, drop, driverAt } = await openShared();
       ends.push(drop);
       const driver = driverAt(url, isDirect);
       const log = recordingLogger();
@@ -261,7 +252,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
     });
 
     it("is unavailable while the server is, and continues when it is back", async () => {
-      const { url, drop, driverAt } = await open();
+      const { url, drop, driverAt } = await openShared();
       ends.push(drop);
       const gate = await gateTo(url);
       await gate.open();

@@ -8,9 +8,9 @@ import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { amount } from "../../support/suite.ts";
 import { category, product, productsDriver } from "./import-products.ts";
 
-const ROWS = amount(5_000, 50_000);
+const ROWS = amount(3_000, 50_000);
 /** Number of rows stored when the process is killed. */
-const KILLED_AT = amount(1_500, 5_000);
+const KILLED_AT = amount(1_000, 5_000);
 const BATCH = 500;
 const MEGABYTE = 1_048_576;
 const running = new Set<ChildProcess>();

@@ -21,12 +21,12 @@ export const foreignObjects: Attack = {
   async run(probe) {
     const own = await probe.send("ann", "GET", "/api/letters/letter-ann");
     probe.control(own.status === 200, "ann cannot read her own letter");
-    for (const caller of ATTACKERS)
+    for (const [step, caller] of ATTACKERS.entries())
       for (const [turn, entity] of PRIVATE_ENTITIES.entries())
         for (const [index, owner] of othersThan(caller).entries())
           for (const id of usuallyOne(turn + index, [`${entity}-${owner}`, `${entity}-${owner}-gone`])) {
             await throughItsDoors(probe, caller, entity, id);
-            await throughLists(probe, caller, entity, id);
+            await throughLists(probe, caller, entity, id, step + turn + index);
           }
     await throughRelations(probe);
     await throughRuns(probe);
@@ -57,8 +57,14 @@ async function throughItsDoors(probe: Probe, caller: Caller, entity: PrivateEnti
   if (after !== before) probe.found(`${caller} changed ${id}, or made something in its owner's name`);
 }
 
-async function throughLists(probe: Probe, caller: Caller, entity: PrivateEntity, id: string): Promise<void> {
-  for (const path of searchesFor(PRIVATE[entity], id)) {
+async function throughLists(
+  probe: Probe,
+  caller: Caller,
+  entity: PrivateEntity,
+  id: string,
+  turn: number,
+): Promise<void> {
+  for (const path of searchesFor(PRIVATE[entity], id, turn)) {
     const { text, json } = await probe.send(caller, "GET", path);
     report(probe, `${caller} GET ${path}`, caller, text);
     const isThere = Array.isArray(json) && json.some((record) => record?.id === id);

@@ -3,7 +3,7 @@ import { withheld } from "../protected/rights.ts";
 import { type CallerName, mayRead } from "../protected/truth.ts";
 import { ATTACKERS } from "./private-objects.ts";
 import type { Attack, Probe } from "./probe.ts";
-import { inTurn, turnOf } from "./turn-of.ts";
+import { inTurn, turnOf, usuallyOne } from "./turn-of.ts";
 
 const PATHS: Readonly<Record<string, string>> = {
   note: "/api/notes",
@@ -46,31 +46,36 @@ async function whatIsWithheld(probe: Probe, caller: CallerName): Promise<void> {
     if (status < 400 || status >= 500) probe.found(`${caller} GET ${path} was answered ${status}`);
     if (headers.has("x-total-count")) probe.found(`${caller} GET ${path} says how many`);
   };
+  // Another way for each field and each caller.
+  let turn = ATTACKERS.indexOf(caller);
   for (const [entity, path] of Object.entries(PATHS)) {
     const values = probe.canaries.all.filter((one) => one.entity === entity);
     for (const field of withheld(entity, caller, "f")) {
       const value = values.find((one) => one.field === field)?.text ?? "cnry";
-      for (const [index, operator] of inTurn(OPERATORS, ATTACKERS.indexOf(caller))) {
+      for (const [index, operator] of inTurn(OPERATORS, turn++)) {
         const asked = `${field}${operator}=${operator === "_null" ? "true" : value}`;
         for (const door of turnOf(Math.floor(index / 2), DOORS)) await refuse(`${path}${door}?${asked}`);
         for (const [list, relation] of turnOf(Math.floor(index / 2), RELATED[entity] ?? []))
           await refuse(`${list}?${relation}.${asked}`);
       }
     }
-    for (const field of withheld(entity, caller, "s"))
-      for (const [index, order] of [
+    for (const field of withheld(entity, caller, "s")) {
+      const orders = [
         `_sort=${field}`,
         `_sort=id,-${field}`,
         `_sort=${field}&_order=desc&_limit=1`,
         `_sort=${field}&_after=${cursor(`${field},id`, "m", "m")}`,
         `_after=${cursor(`${field},id`, "m", "m")}`,
-      ].entries())
-        for (const door of turnOf(index, ["", "/export"])) await refuse(`${path}${door}?${order}`);
+      ];
+      for (const order of usuallyOne(turn++, orders))
+        for (const door of turnOf(turn, ["", "/export"])) await refuse(`${path}${door}?${order}`);
+    }
     for (const field of withheld(entity, caller, "r")) {
       const choices = [`select=${field}`, `select=id,${field}`, `include=${field}`, `_embed=${field}`];
-      for (const [index, chosen] of choices.entries())
-        for (const door of turnOf(index, ["", "/export", `/${entity}-ann`])) await refuse(`${path}${door}?${chosen}`);
-      for (const [list, relation] of RELATED[entity] ?? []) await refuse(`${list}?include=${relation}.${field}`);
+      for (const chosen of usuallyOne(turn++, choices))
+        for (const door of turnOf(turn, ["", "/export", `/${entity}-ann`])) await refuse(`${path}${door}?${chosen}`);
+      for (const [list, relation] of usuallyOne(turn, RELATED[entity] ?? []))
+        await refuse(`${list}?include=${relation}.${field}`);
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { Row } from "../../../src/index.ts";
 import { CALLERS, type CallerName, USERS } from "../protected/truth.ts";
 import type { Probe, SentInit } from "./probe.ts";
+import { usuallyOne } from "./turn-of.ts";
 
 /** Entities whose records only the owner may access, with their paths. */
 export const PRIVATE = { letter: "/api/letters", drawer: "/api/drawers" } as const;
@@ -42,11 +43,13 @@ export function doorsOf(path: string, id: string): Door[] {
   ];
 }
 
-/** Every collection route that can request one record. */
-export function searchesFor(path: string, id: string): string[] {
+/** Queries that can request one record, each at one of the collection routes in turn, or at all of them. */
+export function searchesFor(path: string, id: string, turn: number): string[] {
   const conditions = [`id=${id}`, `id_in=${id},x`, `id_gte=${id}&id_lte=${id}`, `id_ne=x`, "q=cnry", "_deleted=only"];
   const queries = ["", ...conditions, `id=${id}&include=author`, "_sort=subject&_limit=20"];
-  return ["", "/count", "/export"].flatMap((door) => queries.map((query) => `${path}${door}?${query}`));
+  return queries.flatMap((query, index) =>
+    usuallyOne(turn + index, ["", "/count", "/export"]).map((door) => `${path}${door}?${query}`),
+  );
 }
 
 /** The rows of an entity that belong to other callers. */
