@@ -19,7 +19,7 @@ const COMPILER = join(repositoryRoot, "node_modules/typescript-7/bin/tsc");
 /** What the compiler found for this test file: it checks only what has changed since, and what imports that. */
 function foundFor({ testPath = "" }: { readonly testPath?: string | undefined }): string {
   const name = relative(repositoryRoot, testPath).replaceAll(/\W+/g, "-");
-  return join(repositoryRoot, `node_modules/.cache/keelson-test/${name}.tsbuildinfo`);
+  return join(repositoryRoot, `.cache/${name}.tsbuildinfo`);
 }
 
 const { include, exclude } = ts.readConfigFile(join(repositoryRoot, "tsconfig.json"), ts.sys.readFile).config;
