@@ -9,7 +9,6 @@ import {
   type Operation,
   type OperationInput,
   type OperationScope,
-  type Row,
 } from "../../gate/index.ts";
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 import { wrong } from "./nested-input.ts";
