@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { repositoryRoot } from "../support/source-files.ts";
 
-// TypeScript 7 checks the same files in each run of the tests, and 5.9 in `npm run types`.
+// TypeScript 7 checks the same files in each run of the tests. `npm run package` checks the packed declarations with
+// 5.9, 6 and 7.
 it("the types of the public surface compile with TypeScript 6", () => {
   const compiler = join(repositoryRoot, "node_modules/typescript-6/bin/tsc");
   const project = join(repositoryRoot, "test/types/tsconfig.json");
