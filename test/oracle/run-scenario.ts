@@ -6,7 +6,7 @@ import { type Database, inOrder } from "./database.ts";
 import { evaluate } from "./evaluate/evaluate.ts";
 import { INVALID, type Outcome } from "./evaluate/outcome.ts";
 import { afterMeanwhile, endsBefore, replayed } from "./evaluate/races.ts";
-import { allowed } from "./evaluate/rules.ts";
+import { passes } from "./evaluate/rules.ts";
 import { rowOf, rowsOf, type World, worldOf } from "./evaluate/world.ts";
 import {
   type Data,
@@ -114,7 +114,7 @@ function allowedOutcomes(database: Database, model: Model, world: World, step: S
 }
 
 /**
- * Whether a write hides a record that it refers to from its own caller. If writes wait for each other, it may be refused
+ * Whether a write hides a record that it refers to from its own caller's lists. If writes wait for each other, it may be refused
  * like a reference to a record that was hidden concurrently.
  */
 function hidesReferences(model: Model, before: World, after: World, by: Principal): boolean {
@@ -124,7 +124,7 @@ function hidesReferences(model: Model, before: World, after: World, by: Principa
         const key = keyOf(relation);
         const target = entityOf(model, relation.target);
         const referred = rowOf(after, target.name, row[key]);
-        return referred !== undefined && !allowed(model, after, target, referred, "read", by);
+        return referred !== undefined && !passes(model, after, target, referred, target.rules.read, by, "list");
       }),
     ),
   );
