@@ -72,6 +72,7 @@ export const BODY_CASES: readonly AdapterCase[] = [
   },
   { title: "a body by nobody", bytes: post(film, jsonType), status: 401, code: "UNAUTHENTICATED" },
 
+  { title: "an action without the body that it may have", bytes: postTo("/films/praise", "", ada), status: 200 },
   { title: "an action", bytes: postTo("/films/f2/rename", '{"title":"Brazil (1985)"}', ada, jsonType), status: 200 },
   {
     title: "an action by nobody",

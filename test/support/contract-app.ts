@@ -35,6 +35,9 @@ const film = entity("film", { title: string.min(1).max(80), year: int.optional()
       .onResource()
       .input({ title: string.min(1).max(80) })
       .handler(({ record, input, driver, entity: films }) => driver.update(films, { id: record.id }, input)),
+    praise: action()
+      .input({ words: string.optional() })
+      .handler(({ input }) => input),
   });
 
 /** Callers see and create only their own records. */

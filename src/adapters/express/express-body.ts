@@ -16,10 +16,11 @@ export interface ExpressRequest extends IncomingMessage {
 /** The body of a request after other middleware: unparsed, parsed as JSON, bytes or text, or consumed. */
 export function expressBody(request: ExpressRequest): KernelBody | undefined {
   const { body } = request;
-  // Parsers of express 4 set `{}` on requests that they do not parse.
-  const nothing = body === undefined || (typeof body === "object" && Object.keys(body ?? {}).length === 0);
-  if (nothing && !request.readableDidRead) return unreadBody(request);
-  if (body === undefined) return announcesBody(request) ? { kind: "stream", stream: consumed() } : undefined;
+  // Parsers of express 4 set `{}` on requests that they do not parse, and others an empty value without a body.
+  const nothing =
+    body === undefined || body === "" || (typeof body === "object" && Object.keys(body ?? {}).length === 0);
+  if (nothing && !(request.readableDidRead && announcesBody(request))) return unreadBody(request);
+  if (body === undefined) return { kind: "stream", stream: consumed() };
   if (body instanceof Uint8Array) return { kind: "bytes", bytes: body };
   return typeof body === "string" ? { kind: "text", text: body } : { kind: "parsed", value: body };
 }

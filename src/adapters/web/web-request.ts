@@ -68,9 +68,11 @@ export class WebRequest implements KernelRequest {
   }
 
   get body(): KernelBody | undefined {
+    const { "content-length": length } = this.headers;
+    if (length === "0") return undefined;
     if (this.#body === undefined) {
       if (this.#request.bodyUsed) return { kind: "stream", stream: readBefore(this.#view) };
-      if (Number(this.headers["content-length"]) <= SHORT) return { kind: "stream", stream: atOnce(this.#request) };
+      if (Number(length) <= SHORT) return { kind: "stream", stream: atOnce(this.#request) };
     }
     const body = this.#unread();
     return body === undefined ? undefined : { kind: "stream", stream: body.chunks() };

@@ -114,7 +114,7 @@ function noteUse({ state }: OperationScope, { entity, access, action, obeys: rul
 }
 
 /** Headers that an item may have. The caller is that of the batch. */
-const OWN = ["if-match", "if-none-match", "if-unmodified-since"];
+const OWN = ["if-match", "if-none-match"];
 /** Headers of the batch that do not apply to its items. */
 const OUTER = [...OWN, "idempotency-key", "content-length", "content-encoding", "transfer-encoding", "prefer"];
 
