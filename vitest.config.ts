@@ -33,7 +33,9 @@ export default defineConfig({
     typecheck: {
       enabled: true,
       // The compiler in Go takes a seventh of the time; the long suite and `npm run types` take the one in JavaScript.
-      checker: amount(fileURLToPath(new URL("./node_modules/typescript-7/bin/tsc", import.meta.url)), "tsc"),
+      checker: fileURLToPath(
+        new URL(`./node_modules/${amount("typescript-7", "typescript")}/bin/tsc`, import.meta.url),
+      ),
       include: ["test/types/**/*.test-d.ts"],
       tsconfig: "./test/types/tsconfig.json",
     },

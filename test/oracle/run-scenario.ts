@@ -4,17 +4,15 @@ import { dataOfOtherTenant, isShared, OTHER_TENANT, OWN_TENANT, textsOf, without
 import { answers, difference } from "./compare.ts";
 import { type Database, inOrder } from "./database.ts";
 import { evaluate } from "./evaluate/evaluate.ts";
-import { INVALID, type Outcome } from "./evaluate/outcome.ts";
+import type { Outcome } from "./evaluate/outcome.ts";
 import { afterMeanwhile, endsBefore, replayed } from "./evaluate/races.ts";
-import { passes } from "./evaluate/rules.ts";
-import { rowOf, rowsOf, type World, worldOf } from "./evaluate/world.ts";
+import { refusalsAfterWaits } from "./evaluate/waits.ts";
+import { rowOf, type World, worldOf } from "./evaluate/world.ts";
 import {
   type Data,
   type EntityModel,
   entityOf,
   type Input,
-  keyOf,
-  keysOf,
   type Meanwhile,
   type Model,
   type Principal,
@@ -108,30 +106,8 @@ async function runStep(app: OracleApp, database: Database, model: Model, world: 
 function allowedOutcomes(database: Database, model: Model, world: World, step: Step): readonly Outcome[] {
   const decided = evaluate(model, world, step);
   const isConcurrent = database.whileLocked !== undefined;
-  const hides = ({ world: after }: Outcome): boolean =>
-    after !== undefined && hidesReferences(model, world, after, step.by);
-  return isConcurrent && decided.some(hides) ? [...decided, INVALID] : decided;
+  return isConcurrent ? [...decided, ...refusalsAfterWaits(model, world, decided, step.by)] : decided;
 }
-
-/**
- * Whether a write hides a record that it refers to from its own caller's lists. If writes wait for each other, it may be refused
- * like a reference to a record that was hidden concurrently.
- */
-function hidesReferences(model: Model, before: World, after: World, by: Principal): boolean {
-  return model.entities.some((entity) =>
-    writtenRows(before, after, entity.name).some((row) =>
-      keysOf(entity).some((relation) => {
-        const key = keyOf(relation);
-        const target = entityOf(model, relation.target);
-        const referred = rowOf(after, target.name, row[key]);
-        return referred !== undefined && !passes(model, after, target, referred, target.rules.read, by, "list");
-      }),
-    ),
-  );
-}
-
-const writtenRows = (before: World, after: World, entity: string): readonly Row[] =>
-  rowsOf(after, entity).filter((row) => JSON.stringify(row) !== JSON.stringify(rowOf(before, entity, row.id)));
 
 /** A field that the caller may not read has changed: the response must stay the same, even if the evaluator permits others. */
 async function askAgain(
