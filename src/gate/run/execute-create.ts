@@ -108,11 +108,13 @@ export async function decideCreateAgain(operation: Operation, written: readonly 
   const { entity, records, scope } = operation as MutableOperation;
   let where = await conditionOfCreate(operation as MutableOperation);
   if (where === undefined) return;
-  for (const { entity: of, id, before } of written.toReversed()) {
-    if (!looksAt(where, of)) continue;
-    where = before === null ? withoutRecord(where, of, id) : await asBeforeChange(scope.store, where, of, before);
-  }
-  await refuseUnmet(operation as MutableOperation, withoutRecord(where, entity, records[0]?.id), scope.store);
+  // New records first: `asBeforeChange` asks the database, where they are stored already.
+  const made = [{ entity, id: records[0]?.id }, ...written.filter(({ before }) => before === null)];
+  for (const one of made) where = withoutRecord(where, one.entity, one.id);
+  for (const { entity: of, id, before } of written.toReversed())
+    if (before !== null && looksAt(where, of) && !made.some((one) => one.entity === of && one.id === id))
+      where = await asBeforeChange(scope.store, where, of, before);
+  await refuseUnmet(operation as MutableOperation, where, scope.store);
 }
 
 /** The entities of records on which the rule of a new record depends. */
