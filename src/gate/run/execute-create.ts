@@ -108,12 +108,14 @@ export async function decideCreateAgain(operation: Operation, written: readonly 
   const { entity, records, scope } = operation as MutableOperation;
   let where = await conditionOfCreate(operation as MutableOperation);
   if (where === undefined) return;
-  // New records first: `asBeforeChange` asks the database, where they are stored already.
-  const made = [{ entity, id: records[0]?.id }, ...written.filter(({ before }) => before === null)];
-  for (const one of made) where = withoutRecord(where, one.entity, one.id);
-  for (const { entity: of, id, before } of written.toReversed())
-    if (before !== null && looksAt(where, of) && !made.some((one) => one.entity === of && one.id === id))
-      where = await asBeforeChange(scope.store, where, of, before);
+  const all: readonly FurtherWrite[] = [{ entity, id: records[0]?.id, before: null }, ...written];
+  const first = all.filter(
+    (one, at) => at === all.findIndex(({ entity: of, id }) => of === one.entity && id === one.id),
+  );
+  // New records before others: `asBeforeChange` asks the database, where they are stored already.
+  for (const { entity: of, id, before } of first) if (before === null) where = withoutRecord(where, of, id);
+  for (const { entity: of, before } of first.toReversed())
+    if (before !== null && looksAt(where, of)) where = await asBeforeChange(scope.store, where, of, before);
   await refuseUnmet(operation as MutableOperation, where, scope.store);
 }
 

@@ -107,7 +107,7 @@ export async function joinShown(scope: OperationScope, ended: WorkflowResult): P
 }
 
 async function mayReadAll(scope: OperationScope, notes: ShownRecords): Promise<boolean> {
-  if (!(await hasNotedRights(scope, notes))) return false;
+  if (!notes.isKnown || !(await hasNotedRights(scope, notes))) return false;
   for (const entity of notes.detailed) {
     const { predicate, guard } = await scope.access.readDecision(entity);
     if (predicate === undefined && guard === undefined) continue;

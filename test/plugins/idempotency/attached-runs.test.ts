@@ -64,6 +64,7 @@ async function started(runs: WorkflowsOptions, aheadMs: () => number, until?: Pr
             async ({ scope }) => {
               await until;
               const { records = [] } = (await scope?.run({ kind: "read", entity: "secret", id: "s" })) ?? {};
+              await scope?.run({ kind: "list", entity: "secret", query: { limit: 1_000 } });
               throw new ConflictError(`It is ${records[0]?.name}`);
             },
             undefined,
@@ -146,5 +147,22 @@ describe("the response to a request that attached to a run", () => {
     expect((await send("fail"))[0]).toBe(403);
     role = "insider";
     expect(await send("fail")).toEqual([409, "It is alpha"]);
+  });
+
+  it("is refused if a failed run has read more records than are noted with its error", async () => {
+    const at = new Date();
+    const rows = Array.from({ length: 900 }, (_, place) => ({
+      ...{ id: `${"x".repeat(100)}${place}`, name: "beta" },
+      ...{ createdAt: at, updatedAt: at },
+    }));
+    const dying = await started({ journal: { recoveryMs: 50 } }, () => 0, released.promise);
+    await driver.createMany("secret", rows);
+    void dying("fail");
+    await isBegun();
+    const send = await started({ journal: { recoveryMs: 50 } }, () => HOUR);
+    const runs = () => driver.findMany("workflowRun", {});
+    await expect.poll(async () => (await runs()).map(({ status }) => status)).toEqual(["compensated"]);
+    expect(String((await runs())[0]?.error).length).toBeLessThan(1_000);
+    expect((await send("fail"))[0]).toBe(403);
   });
 });

@@ -12,6 +12,7 @@ const folder = entity("folder", {
   name: string,
   members: hasMany(() => access),
   notes: hasMany(() => note),
+  seals: hasMany(() => seal),
 }).rules(all);
 const access = entity("access", { userId: string, folder: belongsTo(() => folder).optional() }).rules(all);
 const note = entity("note", {
@@ -20,7 +21,9 @@ const note = entity("note", {
   marks: hasMany(() => mark),
 }).rules({ read: everyone, create: [member] });
 const mark = entity("mark", { code: string.unique(), note: belongsTo(() => note) }).rules(all);
-const entities = [folder, access, note, mark] as const;
+const unsealed = defineRule("wnwUnsealed", () => ({ folder: { NOT: { seals: { folder: { id: "f" } } } } }));
+const seal = entity("seal", { folder: belongsTo(() => folder) }).rules({ read: everyone, create: [unsealed] });
+const entities = [folder, access, note, mark, seal] as const;
 
 describe.each(ALL_DATABASES)("the rule of a new record with nested writes, on %s", (name, open) => {
   let database: Awaited<ReturnType<typeof open>>;
@@ -32,7 +35,7 @@ describe.each(ALL_DATABASES)("the rule of a new record with nested writes, on %s
     await api.ready;
   });
   beforeEach(async () => {
-    for (const { name: stored } of [mark, note, access, folder].map((one) => one.build()))
+    for (const { name: stored } of [mark, note, access, seal, folder].map((one) => one.build()))
       await api.driver.deleteMany(stored, { id: { null: false } });
     await api.asSystem().folder.create({ id: "f", name: "open" });
     await api.asSystem().access.create({ id: "a", userId: "ann", folderId: "f" });
@@ -52,6 +55,13 @@ describe.each(ALL_DATABASES)("the rule of a new record with nested writes, on %s
   ])("does not count what they change themselves: %s", async (_, nested) => {
     await create(nested);
     expect(await api.driver.count("note")).toBe(1);
+  });
+
+  it("leaves out the new record", async () => {
+    const create = () => api.as({ id: "ann" }).seal.create({ folderId: "f", folder: { update: { name: "sealed" } } });
+    await create();
+    await expect(create()).rejects.toMatchObject({ status: 403 });
+    expect(await api.driver.count("seal")).toBe(1);
   });
 
   const FOLDER = `select 1 from "folder" where "id" = 'f' for no key update`;

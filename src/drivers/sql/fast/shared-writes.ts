@@ -193,7 +193,8 @@ const soon = setImmediate;
 
 /**
  * Classes of SQLSTATEs for which a server has refused or cancelled a statement and stored nothing: tables whose rules do
- * not support it, values, invalid data, constraints, privileges and names, views, conflicts, server limits, triggers (PostgreSQL, appendix A).
+ * not support it, values, invalid data, constraints, privileges and names, views, conflicts, server limits, triggers
+ * (PostgreSQL, appendix A).
  */
 const REFUSALS = new Set(["0A", "21", "22", "23", "42", "44", "40", "54", "P0"]);
 /** The statement timed out, possibly because of one of its writes. */

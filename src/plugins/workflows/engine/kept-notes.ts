@@ -12,6 +12,16 @@ export interface KeptNotes {
   readonly rights?: Readonly<Record<string, string>> | undefined;
 }
 
+/** Maximum number of characters of notes beside an error. */
+const MOST_OF_NOTES = 65_536;
+const UNKNOWN: KeptNotes = { isKnown: false, records: {}, counted: [], detailed: [], uses: [] };
+
+/** Notes of limited length; longer ones are replaced by notes that no caller passes. */
+export function boundedNotes(notes: ShownRecords): KeptNotes {
+  const kept = keptNotes(notes);
+  return JSON.stringify(kept).length > MOST_OF_NOTES ? UNKNOWN : kept;
+}
+
 export function keptNotes({ isKnown, ids, counted, detailed, uses, rights }: ShownRecords): KeptNotes {
   const names = (entities: Iterable<AnyEntity>): string[] => Array.from(entities, ({ name }) => name);
   return {

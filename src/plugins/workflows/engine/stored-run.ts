@@ -14,7 +14,7 @@ import { entityName, isUsable, type Row, type ShownRecords, type Use } from "../
 import { describeError, handleError } from "../../../kernel/index.ts";
 import { definitionHash, type WorkflowStatus } from "../definition/workflow.ts";
 import type { Codec } from "./journal-codec.ts";
-import { keptNotes } from "./kept-notes.ts";
+import { boundedNotes } from "./kept-notes.ts";
 import type { Caller, EngineHost, RunReport, RunRequest, StepState } from "./workflow-engine.ts";
 
 /** Names of credentials. */
@@ -209,7 +209,7 @@ export interface Lease {
  * @param notes what the steps have read, which the message may tell
  */
 export function errorText(error: Error, notes?: ShownRecords): string {
-  const shown = notes && keptNotes(notes);
+  const shown = notes && boundedNotes(notes);
   if (!isKeelsonError(error)) return JSON.stringify({ name: error.name, shown });
   const { code, status, message } = error;
   return JSON.stringify({ code, status, message, shown });
