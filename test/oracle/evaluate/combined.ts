@@ -39,9 +39,11 @@ export const updated = (setting: Setting, call: Of<"update">, ids: Ids): Outcome
 export function batch(setting: Setting, { items }: Of<"batch">, ids: Ids): Outcome[] {
   let { world } = setting;
   const answers: { status: number; body: unknown }[] = [];
+  /** Bodies that items refer to; the id is known where the rest is not. */
+  const known: { body: unknown }[] = [];
   const either: Outcome[] = [];
   for (const item of items) {
-    const call = resolved(item.call, answers);
+    const call = resolved(item.call, known);
     if (call === undefined) return [INVALID, ...either];
     const outcomes = itemEnds({ ...setting, world, entity: entityOf(setting.model, item.on) }, call, item, ids);
     const failures = outcomes.filter(({ status }) => status >= 400);
@@ -50,8 +52,10 @@ export function batch(setting: Setting, { items }: Of<"batch">, ids: Ids): Outco
     either.push(...failures);
     world = done.world ?? world;
     answers.push({ status: done.status, body: done.body });
+    known.push({ body: done.body ?? ("id" in call ? { id: call.id } : undefined) });
   }
-  return [{ status: 200, body: answers, world }, ...either];
+  const isKnown = answers.every(({ status, body }) => status === 204 || body !== undefined);
+  return [{ status: 200, body: isKnown ? answers : undefined, world }, ...either];
 }
 
 function itemEnds(setting: Setting, call: BatchItem["call"], { ifMatch }: BatchItem, ids: Ids): Outcome[] {
