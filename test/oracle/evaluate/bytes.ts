@@ -1,11 +1,16 @@
 /** The effect of byte limits on responses (reference/limits.md): pages that end early, and refusals. */
 import type { Call, Model, Step } from "../model.ts";
+import type { ListQuery } from "../query.ts";
 import { INVALID, type Outcome } from "./outcome.ts";
 
 const includesSome = (call: Call): boolean => {
   const include = "query" in call ? call.query.include : "include" in call ? call.include : undefined;
   return include !== undefined && Object.keys(include).length > 0;
 };
+
+/** Whether the records of a page are sorted by fields that they do not show: those are read too, and count. */
+const sortsByMore = ({ sort = [], select }: ListQuery): boolean =>
+  select !== undefined && sort.some((key) => !select.includes(key.replace(/^-/, "")));
 
 /** A lower bound: the bytes of the long texts in a response. */
 const longBytes = (body: unknown): number => {
@@ -28,7 +33,7 @@ export function withinBytes({ pageBytes }: Model, { call }: Step, outcomes: read
   if (pageBytes === undefined) return [...outcomes];
   return outcomes.flatMap((outcome) => {
     if (outcome.status >= 300) return [outcome];
-    const mayRefuse = mostBytes(outcome.body) > pageBytes / 2;
+    const mayRefuse = mostBytes(outcome.body) > pageBytes / 2 || (call.do === "list" && sortsByMore(call.query));
     if (call.do === "list" && Array.isArray(outcome.body)) {
       const all: readonly unknown[] = outcome.body;
       const isNumbered = call.query.page !== undefined;
