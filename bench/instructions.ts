@@ -12,11 +12,11 @@ import { parseArgs } from "node:util";
 import { buildServers, serverFile } from "./build.ts";
 import { beforeId } from "./contenders.ts";
 import { openDatabase } from "./database.ts";
-import { type LoadRequest, requestsOf, type WorkloadId, workloadIds } from "./workloads.ts";
+import { type LoadRequest, lasting, requestsOf, type WorkloadId, workloadIds } from "./workloads.ts";
 
 /** Requests that are sent before the first count, until the compiler has seen what is worth compiling. */
 const WARM_UP = 9_600;
-/** Requests of a count. */
+/** Requests of a count. Of requests that last, a tenth of both is sent. */
 const COUNTED = 1_600;
 const CONNECTIONS = 32;
 
@@ -94,14 +94,16 @@ async function countOn(contender: string, workload: WorkloadId): Promise<number[
       await delay(200);
     }
     const dealt = requestsOf(workload, CONNECTIONS);
-    await sendAll(port, dealt, WARM_UP, 0);
+    const share = lasting.has(workload) ? 10 : 1;
+    const [warmUp, counted] = [WARM_UP / share, COUNTED / share];
+    await sendAll(port, dealt, warmUp, 0);
     const counts: number[] = [];
     for (let run = 0; run < Number(values.counts); run++) {
       control("-z");
-      await sendAll(port, dealt, COUNTED, WARM_UP + run * COUNTED);
+      await sendAll(port, dealt, counted, warmUp + run * counted);
       control("-d");
       const text = readFileSync(`${file}.${run + 1}-01`, "utf8");
-      counts.push(Number(/^(?:summary|totals): (\d+)/m.exec(text)?.[1]) / COUNTED);
+      counts.push(Number(/^(?:summary|totals): (\d+)/m.exec(text)?.[1]) / counted);
     }
     return counts;
   } finally {
