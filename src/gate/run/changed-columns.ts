@@ -10,6 +10,11 @@ export function changedColumns(entity: AnyEntity, data: Row): readonly string[] 
   return names.length === 0 || computed.length === 0 ? names : [...names, ...computed];
 }
 
+/** Whether the database may compute values of a record anew after an update. */
+export function mayCompute(entity: AnyEntity, data: Row): boolean {
+  return Object.keys(data).length > 0 && kindsOfColumns(entity).computed.length > 0;
+}
+
 /** The columns of an entity that need special treatment on changes. */
 interface ColumnKinds {
   readonly computed: readonly string[];

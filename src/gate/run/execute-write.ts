@@ -14,7 +14,7 @@ import { asBeforeChange, meetsChanged } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { whileUnchanged } from "../requirement/while-unchanged.ts";
-import { changedColumns, mayWaitForOthers } from "./changed-columns.ts";
+import { changedColumns, mayCompute, mayWaitForOthers } from "./changed-columns.ts";
 
 /** Runs a statement on one record; returns whether it matched. */
 type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolean>;
@@ -82,26 +82,46 @@ function statementCondition({ entity, id, requirements, scope }: MutableOperatio
  * Runs before an update after which the record may no longer meet the rules. With its new values it must pass in the
  * database as it is before the write, so that it cannot vouch for itself and a unique conflict reveals nothing about
  * other records.
+ * @returns the record before the write; null if the statement will match none
  */
-async function refuseLeaving(operation: MutableOperation, where: Condition, held: Row | undefined): Promise<void> {
+async function refuseLeaving(
+  operation: MutableOperation,
+  where: Condition,
+  held: Row | undefined,
+): Promise<Row | null> {
   const { entity, scope, decision, data } = operation;
   const row = held ?? (await scope.store.findOne(entity, where));
-  if (row === null) return;
+  if (row === null) return null;
   const changed = { ...row, ...data };
   const meetsStill = (rule: Where): Promise<boolean> =>
     meetsChanged(scope.store, compileWhere(scope.app.model, entity, rule), changed);
   await refuseUnlessMet(decision, observe(entity, changed).record, meetsStill);
+  return row;
+}
+
+/**
+ * Decides again on a changed record whose computed values were not known before the write. It still counts for others,
+ * and for itself, as it was before.
+ */
+async function refuseComputed(operation: MutableOperation, row: Row, before: Row): Promise<void> {
+  const { entity, scope, decision } = operation;
+  const meetsStill = async (rule: Where): Promise<boolean> => {
+    const where = compileWhere(scope.app.model, entity, rule);
+    return meetsChanged(scope.store, await asBeforeChange(scope.store, where, entity, before), row);
+  };
+  await refuseUnlessMet(decision, observe(entity, row).record, meetsStill);
 }
 
 function writeUpdate(operation: MutableOperation, where: Condition, before?: typeof refuseLeaving): Promise<boolean> {
   return whileUnchanged(operation, where, async (held) => {
     const { entity, data, scope } = operation;
-    if (before !== undefined) await before(operation, where, held);
+    const earlier = (await before?.(operation, where, held)) ?? null;
     const row =
       Object.keys(data).length === 0
         ? await scope.store.findOne(entity, where, { lock: operation.transactional })
         : await scope.store.update(entity, where, data);
     operation.records = row === null ? [] : [row];
+    if (row !== null && earlier !== null && mayCompute(entity, data)) await refuseComputed(operation, row, earlier);
     if (row !== null && held !== undefined) await refuseOvertaken(operation, where, held);
     return row !== null;
   });

@@ -4,10 +4,12 @@ import {
   asItPasses,
   type Condition,
   compileWhere,
+  type Decision,
   giveTurn,
   looksAt,
   type Operation,
   type OperationScope,
+  type Where,
   withoutRecord,
 } from "../../gate/index.ts";
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
@@ -140,17 +142,31 @@ export async function visibleIds(
 }
 
 /**
+ * For each entity at the other end of pairs whose rules depend on the record: the ids that the caller may update without
+ * the record whose pairs are written.
+ */
+export type PairRights = ReadonlyMap<AnyEntity, ReadonlySet<string>>;
+
+/** A record whose pairs are written. */
+interface Written {
+  readonly entity: AnyEntity;
+  readonly id: string;
+  readonly isNew: boolean;
+}
+
+/**
  * Checks the right to update the records at the other end of pairs that both sides declare.
+ * @param id the id of the record whose pairs are written
+ * @param earlier the result of the check before the record was stored; undefined if it is not stored yet
  * @returns the entities whose records were checked; if transactions run concurrently, these records are locked now
  * @throws AuthorizationError
  */
 export async function assertMayChange(
-  operation: Operation,
+  { entity, kind, scope }: Operation,
   changes: readonly Changes[],
-  given?: string,
-): Promise<ReadonlySet<AnyEntity>> {
-  const { entity, kind, scope, records } = operation;
-  const id = given ?? String(records[0]?.id);
+  id: string,
+  earlier?: PairRights,
+): Promise<PairRights> {
   const otherSides = new Map<AnyEntity, string[]>();
   for (const { relation, added, removed } of changes) {
     const { inverse, target } = relation;
@@ -158,8 +174,7 @@ export async function assertMayChange(
     const others = [...added, ...removed].filter((other) => target !== entity || other !== id);
     if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
   }
-  const isStored = kind === "create" && given === undefined;
-  return assertMayUpdate(scope, otherSides, isStored ? { entity, id } : undefined);
+  return assertMayUpdate(scope, otherSides, { entity, id, isNew: kind === "create" }, earlier);
 }
 
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
@@ -168,31 +183,36 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
  * A manyToMany pair belongs to both sides. If the other side declares the relation too, changing a pair needs the right
  * to update the record there. Call this in the transaction that changes the pairs. If transactions run concurrently,
  * the records are locked first, in the order of their ids, so that the rules see everything that was committed
- * meanwhile.
+ * meanwhile. A right that did not need the written record before must not need it afterwards: the write must not justify
+ * its own pairs.
  * @param records ids of the records at the other end, by entity
- * @param without a new record that is already stored, and that must not justify its own pairs
  * @throws AuthorizationError
  */
 async function assertMayUpdate(
   scope: OperationScope,
   records: ReadonlyMap<AnyEntity, readonly string[]>,
-  without?: { readonly entity: AnyEntity; readonly id: string },
-): Promise<ReadonlySet<AnyEntity>> {
+  written: Written,
+  earlier: PairRights | undefined,
+): Promise<PairRights> {
   const { app, driver, principal } = scope;
-  const asked = new Set<AnyEntity>();
-  if (principal.kind === "system") return asked;
+  const { concurrentTransactions } = driver.capabilities;
+  const rights = new Map<AnyEntity, ReadonlySet<string>>();
+  if (principal.kind === "system") return rights;
   const entities = [...records.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entity of entities) {
     const ids = [...new Set(records.get(entity))].sort();
-    const decided = await scope.access.decide({ kind: "update", entity, ids });
-    if (decided.predicate === undefined && decided.guard === undefined) continue;
-    asked.add(entity);
-    const rule = decided.predicate && compileWhere(app.model, entity, decided.predicate);
-    const decision = {
-      ...decided,
-      predicate: without && rule ? withoutRecord(rule, without.entity, without.id) : rule,
-    };
-    if (driver.capabilities.concurrentTransactions)
+    const decision = await scope.access.decide({ kind: "update", entity, ids });
+    const { predicate, guard } = decision;
+    if (predicate === undefined && guard === undefined) continue;
+    // A new record that is not stored yet may have no id.
+    const isUnstored = written.isNew && earlier === undefined;
+    const apart = isUnstored ? decision : decisionWithout(scope, entity, decision, written);
+    const isAlike =
+      written.isNew || (guard === undefined && !looksAt(compileWhere(app.model, entity, predicate), written.entity));
+    const known = earlier?.get(entity);
+    const own = new Set<string>();
+    rights.set(entity, own);
+    if (concurrentTransactions)
       for (const id of ids) {
         await giveTurn(scope);
         await driver.findOne(entity, { id }, { select: ["id"], lock: true });
@@ -200,11 +220,36 @@ async function assertMayUpdate(
     for (const id of ids) {
       await giveTurn(scope);
       const row = await driver.findOne(entity, { id });
-      if (row === null || (await asItPasses({ driver, app }, entity, decision, row)) === undefined)
+      const passes = async (by: Decision): Promise<boolean> =>
+        row !== null && (await asItPasses({ driver, app }, entity, by, row)) !== undefined;
+      const isApart = earlier !== undefined && known?.has(id) !== false;
+      if (!(await passes(isApart ? apart : decision)))
         throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
+      if (isApart || isAlike || (concurrentTransactions && (await passes(apart)))) own.add(id);
     }
   }
-  return asked;
+  return rights;
+}
+
+/** A decision as if a record did not exist, also for conditions that rules return after reading the other record. */
+function decisionWithout(
+  { app }: OperationScope,
+  entity: AnyEntity,
+  { predicate, guard, ...others }: Decision,
+  record: Written,
+): Decision {
+  const without = (where: Where): Where =>
+    withoutRecord(compileWhere(app.model, entity, where), record.entity, record.id);
+  return {
+    ...others,
+    predicate: predicate && without(predicate),
+    guard:
+      guard &&
+      (async (row) => {
+        const answer = await guard(row);
+        return typeof answer === "object" ? without(answer) : answer;
+      }),
+  };
 }
 
 /**

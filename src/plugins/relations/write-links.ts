@@ -17,6 +17,7 @@ import {
   checkTargets,
   checkTargetsAgain,
   type Links,
+  type PairRights,
   type ReadLinks,
   type SeenLinks,
   seenOnConditions,
@@ -110,8 +111,8 @@ function textOf({ kind }: ColumnDefinition, id: unknown): unknown {
 /** How a write changes pairs, and what was decided about that before storing. */
 interface Decided {
   readonly changes: readonly Changes[];
-  /** Entities whose records at the other end were checked, and are locked. */
-  readonly locked: ReadonlySet<AnyEntity>;
+  /** Rights to the records at the other end. The records of these entities are locked. */
+  readonly rights: PairRights;
   readonly seen: readonly SeenLinks[];
 }
 
@@ -123,25 +124,25 @@ async function decideChanges(operation: Operation, record: Row, taken: readonly 
   if (kind === "update") await assertMayRead(scope, entity, id);
   const changes: Changes[] = [];
   for (const links of taken) changes.push(await changesOf(operation, id, links));
-  const locked = await assertMayChange(operation, changes, id);
+  const rights = await assertMayChange(operation, changes, id);
   const seen = await seenOnConditions(operation, taken, kind === "update" ? id : undefined);
   await checkTargets(scope, seen);
-  return { changes, locked, seen };
+  return { changes, rights, seen };
 }
 
 /**
  * Stores pairs. If transactions run concurrently, storing pairs may wait, except for pairs with locked records. These come
  * last, and the right to them is checked again just before.
  */
-async function storeDecided(operation: Operation, { changes, locked }: Decided): Promise<void> {
-  const isLast = ({ relation: { target, inverse } }: Changes): boolean => inverse !== undefined && locked.has(target);
+async function storeDecided(operation: Operation, { changes, rights }: Decided): Promise<void> {
+  const isLast = ({ relation: { target, inverse } }: Changes): boolean => inverse !== undefined && rights.has(target);
   const last = changes.filter(isLast);
   const first = changes.filter((change) => !isLast(change));
   await storeChanges(operation, first);
   const isStored = first.some(({ added, removed }) => added.length + removed.length > 0);
   const mayHaveWaited = isStored || mayWaitForOthers(operation);
   const isAsked = operation.kind === "update" && operation.scope.driver.capabilities.concurrentTransactions;
-  if (isAsked && mayHaveWaited) await assertMayChange(operation, last);
+  if (isAsked && mayHaveWaited) await assertMayChange(operation, last, idOf(operation), rights);
   await storeChanges(operation, last);
 }
 
@@ -150,12 +151,16 @@ async function storeDecided(operation: Operation, { changes, locked }: Decided):
  * transactions, so earlier decisions may be outdated. The new record and pairs themselves do not count.
  * @throws AuthorizationError, AuthenticationError, ValidationFailedError
  */
-async function decideAgain(operation: Operation, { changes, seen }: Decided): Promise<void> {
+async function decideAgain(operation: Operation, { changes, rights, seen }: Decided): Promise<void> {
   const { kind, scope } = operation;
   if (!scope.driver.capabilities.concurrentTransactions) return;
-  if (kind === "create") await assertMayChange(operation, changes);
+  if (kind === "create") await assertMayChange(operation, changes, idOf(operation), rights);
   await checkTargetsAgain(operation, seen);
   if (kind === "create") await decideCreateAgain(operation);
+}
+
+function idOf({ records }: Operation): string {
+  return String(records[0]?.id);
 }
 
 async function changesOf(operation: Operation, id: string, links: ReadLinks): Promise<Changes> {
