@@ -45,7 +45,9 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
     for (const id of distinct) {
       await giveTurn(inner);
       const one = await inner.run({ ...input, ids: undefined, id, ifFound: true });
-      if (one.applied && (input.kind === "delete" || Object.keys(one.data).length > 0)) all.total++;
+      // Pairs and nested records are no columns.
+      const isWritten = input.kind === "delete" || one.transactional || Object.keys(one.data).length > 0;
+      if (one.applied && isWritten) all.total++;
       for (const name of one.ignored) ignored.add(name);
     }
     all.ignored.push(...ignored);

@@ -482,3 +482,22 @@ describe("several records in one request", () => {
     expect(await ask({ ids: ["task-0", "task-1"], data: { size: 1 } })).toEqual(["update task", "update task"]);
   });
 });
+
+describe("a bulk update of pairs alone", () => {
+  it("counts the records", async () => {
+    const flag = entity("flag", { name: string }).rules(ANYBODY);
+    const ship = entity("ship", { name: string, flags: manyToMany(() => flag) })
+      .timestamps(false)
+      .rules(ANYBODY)
+      .actions({ bulkUpdate: bulkUpdateAction });
+    const api = keelson({ entities: [flag, ship], driver: memoryDriver(), logger: noopLogger });
+    const { url, close } = await startApp(api);
+    const system = api.asSystem();
+    await system.flag.create({ id: "red", name: "Red" });
+    for (const id of ["a", "b"]) await system.ship.create({ id, name: id });
+    const body = { ids: ["a", "b", "none"], data: { flagsIds: ["red"] } };
+    const { json } = await request(url, "PUT", "/api/ships/bulk", { body });
+    expect(json).toEqual({ count: 2 });
+    await close();
+  });
+});

@@ -152,7 +152,6 @@ function updateKind(
   if (compared === undefined || changed.names.some(waits)) return undefined;
   const values: unknown[] = [...changed.values];
   const where = conditionShape(condition, open.builder.provider, values);
-  const columns = [...changed.names, ...compared.map(({ name }) => name)];
   const kind: WriteKind = {
     key: `update ${entity.name} ${changed.names.join()} ${where} ${changed.counts}`,
     statement: { model: entity.name, operation: "update" },
@@ -162,6 +161,7 @@ function updateKind(
       return (await rows(all, client, query))[0] ?? null;
     },
     async several(client, given) {
+      const columns = [...changed.names, ...compared.map(({ name }) => name)];
       const size = 2 ** Math.ceil(Math.log2(given.length));
       const filled = [...given, ...Array<WriteValues>(size - given.length).fill(given.at(-1) as WriteValues)];
       const shape = { condition, where, changed, columns, size };

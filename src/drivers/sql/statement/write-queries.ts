@@ -157,9 +157,15 @@ export interface Changed {
 
 /** The changes of an UPDATE with these values, without the version, which is incremented. */
 export function changedBy(entity: AnyEntity, data: Encoded): Changed {
-  const counts = countsVersion(entity, [...data.keys()]);
-  const changed = [...data].filter(([name]) => !(counts && name === "version"));
-  return { names: changed.map(([name]) => name), values: changed.map(([, value]) => value), counts };
+  const names = [...data.keys()];
+  const values = [...data.values()];
+  const counts = countsVersion(entity, names);
+  const version = counts ? names.indexOf("version") : -1;
+  if (version >= 0) {
+    names.splice(version, 1);
+    values.splice(version, 1);
+  }
+  return { names, values, counts };
 }
 
 /** The statement that updates the matching rows. @param returning the columns to return @default none */

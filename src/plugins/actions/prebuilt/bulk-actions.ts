@@ -82,7 +82,7 @@ function describeBulk(
 }
 
 /**
- * Checks the body of a bulk request. Returns distinct ids in ascending order: records are always locked in that order.
+ * Checks the body of a bulk request; an id may be listed twice.
  * @param limit the most ids
  * @throws BadRequestError
  */
