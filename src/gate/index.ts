@@ -122,12 +122,19 @@ export { entityOfRecord, idOfParts, knownOf, taggingDriver, tagRecord } from "./
 export { explainRemote, seesRelation } from "./requirement/check-query.ts";
 export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
-export { askedOfStored, storedMeet, withoutRecord } from "./requirement/new-record.ts";
+export {
+  askedOfStored,
+  type FurtherWrite,
+  type PairChange,
+  storedMeet,
+  withoutRecord,
+} from "./requirement/new-record.ts";
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
 export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
 export { mayWaitForOthers } from "./run/changed-columns.ts";
-export { decideCreateAgain, entitiesInRule, type FurtherWrite } from "./run/execute-create.ts";
+export { decideCreateAgain, entitiesInRule } from "./run/execute-create.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
+export { decideUpdateAgain, notePairs } from "./run/execute-write.ts";
 export { orderOfSearch } from "./run/rank.ts";
 export { inOrderOfIds } from "./run/run-several.ts";
 export { findByKey, keyValue, upsert } from "./run/upsert.ts";

@@ -7,12 +7,14 @@ import {
   type Condition,
   compare,
   type Leaf,
+  looksAt,
   NEVER,
   not,
   or,
   type Related,
   type Row,
   related,
+  type Where,
 } from "../condition/condition.ts";
 import { isUndecryptable, matches } from "../condition/matches.ts";
 import type { Guard } from "../operation/mask.ts";
@@ -116,14 +118,16 @@ export function withoutRecord(condition: Condition, entity: AnyEntity, id: unkno
  * Changes the related records of a condition, at any depth, so that one record counts as it was before a change: the
  * condition then has the result that it would have without this change.
  * @param before the record before the change
+ * @param pairs changes of its pairs, which do not count either @default none
  */
 export async function asBeforeChange(
   driver: Driver,
   condition: Condition,
   entity: AnyEntity,
   before: Row,
+  pairs: readonly PairChange[] = [],
 ): Promise<Condition> {
-  const changed = (part: Condition): Promise<Condition> => asBeforeChange(driver, part, entity, before);
+  const changed = (part: Condition): Promise<Condition> => asBeforeChange(driver, part, entity, before, pairs);
   switch (condition.op) {
     case "and":
       return and(await Promise.all(condition.of.map(changed)));
@@ -137,20 +141,69 @@ export async function asBeforeChange(
       if (relation.target !== entity) return related(relation, asked);
       const own = compare(entity.columns.id as ColumnDefinition, "eq", before.id);
       const others = related(relation, and([asked, not(own)]));
-      return (await meetsChanged(driver, asked, before)) ? or([others, leadsTo(relation, before)]) : others;
+      const isMet = await meetsChanged(driver, asked, before, pairs);
+      return isMet ? or([others, leadsTo(relation, before, pairs)]) : others;
     }
     default:
       return condition;
   }
 }
 
+/** Pairs of one manyToMany relation that a write has added and removed, by the ids at the other end. */
+export interface PairChange {
+  readonly relation: ResolvedRelation;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** A record that was written together with another one. */
+export interface FurtherWrite {
+  readonly entity: AnyEntity;
+  readonly id: unknown;
+  /** The record before the write; null for a new record. */
+  readonly before: Row | null;
+  /** @default none */
+  readonly pairs?: readonly PairChange[] | undefined;
+}
+
+/**
+ * Changes the related records of a condition, at any depth, so that writes do not count.
+ * @param writes in their order; of several writes of one record, the first one has its earlier values
+ */
+export async function asBeforeWrites(
+  driver: Driver,
+  condition: Condition,
+  writes: readonly FurtherWrite[],
+): Promise<Condition> {
+  const first = writes.filter(
+    (one, at) => at === writes.findIndex(({ entity, id }) => entity === one.entity && id === one.id),
+  );
+  let where = condition;
+  // New records before others: `asBeforeChange` asks the database, where they are stored already.
+  for (const { entity, id, before } of first) if (before === null) where = withoutRecord(where, entity, id);
+  for (const { entity, before, pairs } of first.toReversed())
+    if (before !== null && looksAt(where, entity)) where = await asBeforeChange(driver, where, entity, before, pairs);
+  return where;
+}
+
 /** The condition that a relation leads to a record, by the record's values. */
-function leadsTo(relation: ResolvedRelation, record: Row): Condition {
+function leadsTo(relation: ResolvedRelation, record: Row, pairs: readonly PairChange[]): Condition {
   const { type, source, target, foreignKey } = relation;
   if (type === "belongsTo") return compare(source.columns[foreignKey as string] as ColumnDefinition, "eq", record.id);
-  if (type === "manyToMany") return related(relation, compare(target.columns.id as ColumnDefinition, "eq", record.id));
+  if (type === "manyToMany") {
+    const own = related(relation, compare(target.columns.id as ColumnDefinition, "eq", record.id));
+    const change = pairs.find((one) => one.relation.target === source && one.relation.inverse === relation.name);
+    if (change === undefined) return own;
+    return or([and([own, not(idIn(source, change.added))]), idIn(source, change.removed)]);
+  }
   const id = record[foreignKey as string] ?? null;
   return id === null ? NEVER : compare(source.columns.id as ColumnDefinition, "eq", id);
+}
+
+const NO_PAIRS: Pick<PairChange, "added" | "removed"> = { added: [], removed: [] };
+
+function idIn({ columns }: AnyEntity, ids: readonly string[]): Condition {
+  return ids.length === 0 ? NEVER : compare(columns.id as ColumnDefinition, "in", ids);
 }
 
 /**
@@ -158,18 +211,31 @@ function leadsTo(relation: ResolvedRelation, record: Row): Condition {
  * that a record cannot vouch for its own change: a membership that moves to another group does not make its user a
  * member of that group in advance.
  * @param changed the stored record with the new values
+ * @param pairs changes of its pairs, which do not count @default none
  */
-export async function meetsChanged(driver: Driver, condition: Condition, changed: Row): Promise<boolean> {
+export async function meetsChanged(
+  driver: Driver,
+  condition: Condition,
+  changed: Row,
+  pairs: readonly PairChange[] = [],
+): Promise<boolean> {
   if (condition.op === "and" || condition.op === "or") {
     const isAll = condition.op === "and";
-    for (const part of condition.of) if ((await meetsChanged(driver, part, changed)) !== isAll) return !isAll;
+    for (const part of condition.of) if ((await meetsChanged(driver, part, changed, pairs)) !== isAll) return !isAll;
     return isAll;
   }
   const leaf = leafOf(condition);
   if (leaf?.op !== "related") return askedOfStored(condition, changed) === ALWAYS;
   if (refersTo(leaf, changed)) return storedMeet(driver, condition, changed);
   const isWanted = condition.op === "related";
-  if (leaf.relation.type === "belongsTo") return !isWanted;
-  const where = allOf({ id: changed.id }, related(leaf.relation, leaf.matches));
-  return ((await driver.findOne(leaf.relation.source, where, { select: ["id"] })) !== null) === isWanted;
+  const { relation, matches: asked } = leaf;
+  if (relation.type === "belongsTo") return !isWanted;
+  const finds = async (entity: AnyEntity, ...wheres: readonly Where[]): Promise<boolean> =>
+    (await driver.findOne(entity, allOf(...wheres), { select: ["id"] })) !== null;
+  const { added, removed } = pairs.find((one) => one.relation === relation) ?? NO_PAIRS;
+  const others = added.length === 0 ? asked : and([asked, not(idIn(relation.target, added))]);
+  const isMet =
+    (await finds(relation.source, { id: changed.id }, related(relation, others))) ||
+    (removed.length > 0 && (await finds(relation.target, { id: { in: removed } }, asked)));
+  return isMet === isWanted;
 }

@@ -6,7 +6,14 @@ import { conditionUpTo, type MutableOperation } from "../operation/new-operation
 import type { Operation } from "../operation/operation.ts";
 import { allowsOf } from "../operation/policy.ts";
 import { idOfParts } from "../record/tag-record.ts";
-import { asBeforeChange, askedOfStored, guardOfNew, storedMeet, withoutRecord } from "../requirement/new-record.ts";
+import {
+  asBeforeWrites,
+  askedOfStored,
+  type FurtherWrite,
+  guardOfNew,
+  storedMeet,
+  withoutRecord,
+} from "../requirement/new-record.ts";
 import { isWhere } from "../requirement/passes.ts";
 import { deniedError } from "../requirement/unmatched.ts";
 import { lockShared, sharedPaths } from "../requirement/while-unchanged.ts";
@@ -91,14 +98,6 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
   }
 }
 
-/** A record that was written together with another one. */
-export interface FurtherWrite {
-  readonly entity: AnyEntity;
-  readonly id: unknown;
-  /** The record before the write; null for a new record. */
-  readonly before: Row | null;
-}
-
 /**
  * Decides again on a new record, without the record itself, since storing its pairs or nested records may have waited.
  * @param written further writes of the operation, in their order, which do not count
@@ -108,14 +107,8 @@ export async function decideCreateAgain(operation: Operation, written: readonly 
   const { entity, records, scope } = operation as MutableOperation;
   let where = await conditionOfCreate(operation as MutableOperation);
   if (where === undefined) return;
-  const all: readonly FurtherWrite[] = [{ entity, id: records[0]?.id, before: null }, ...written];
-  const first = all.filter(
-    (one, at) => at === all.findIndex(({ entity: of, id }) => of === one.entity && id === one.id),
-  );
-  // New records before others: `asBeforeChange` asks the database, where they are stored already.
-  for (const { entity: of, id, before } of first) if (before === null) where = withoutRecord(where, of, id);
-  for (const { entity: of, before } of first.toReversed())
-    if (before !== null && looksAt(where, of)) where = await asBeforeChange(scope.store, where, of, before);
+  const own = { entity, id: records[0]?.id, before: null };
+  where = await asBeforeWrites(scope.store, where, [own, ...written]);
   await refuseUnmet(operation as MutableOperation, where, scope.store);
 }
 

@@ -8,9 +8,15 @@ import {
   type MutableOperation,
   ONE_BY_ONE,
 } from "../operation/new-operation.ts";
-import type { Decision } from "../operation/operation.ts";
+import type { Decision, Operation } from "../operation/operation.ts";
 import { allowsOf } from "../operation/policy.ts";
-import { asBeforeChange, meetsChanged } from "../requirement/new-record.ts";
+import {
+  asBeforeChange,
+  asBeforeWrites,
+  type FurtherWrite,
+  meetsChanged,
+  type PairChange,
+} from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { whileUnchanged } from "../requirement/while-unchanged.ts";
@@ -100,16 +106,52 @@ async function refuseLeaving(
 }
 
 /**
- * Decides again on a changed record whose computed values were not known before the write. It still counts for others,
- * and for itself, as it was before.
+ * Decides again on a changed record, as if some writes had not been made.
+ * @param writes the record's own first
  */
-async function refuseComputed(operation: MutableOperation, row: Row, before: Row): Promise<void> {
-  const { entity, scope, decision } = operation;
+async function refuseSelfMade(
+  { entity, scope, decision }: MutableOperation,
+  row: Row,
+  writes: readonly [FurtherWrite, ...FurtherWrite[]],
+): Promise<void> {
   const meetsStill = async (rule: Where): Promise<boolean> => {
     const where = compileWhere(scope.app.model, entity, rule);
-    return meetsChanged(scope.store, await asBeforeChange(scope.store, where, entity, before), row);
+    return meetsChanged(scope.store, await asBeforeWrites(scope.store, where, writes), row, writes[0].pairs);
   };
   await refuseUnlessMet(decision, observe(entity, row).record, meetsStill);
+}
+
+/** The condition of an update's statement and the record before it, if others may change what the condition depends on. */
+interface Updated {
+  readonly where: Condition;
+  readonly before: Row;
+  readonly pairs?: readonly PairChange[];
+}
+
+const updated = new WeakMap<Operation, Updated>();
+
+/** Notes that an update has changed pairs of its record, which do not count when it is decided again. */
+export function notePairs(operation: Operation, pairs: readonly PairChange[]): void {
+  const found = updated.get(operation);
+  if (found !== undefined) updated.set(operation, { ...found, pairs });
+}
+
+/**
+ * Decides again on an updated record, before and after the change, since storing its pairs or nested records may have
+ * waited. The change itself does not count.
+ * @param written further writes of the operation, in their order, which do not count
+ * @throws RecordChangedError, AuthorizationError
+ */
+export async function decideUpdateAgain(operation: Operation, written: readonly FurtherWrite[] = []): Promise<void> {
+  const found = updated.get(operation);
+  const [row] = operation.records;
+  if (found === undefined || row === undefined) return;
+  const { entity, scope } = operation as MutableOperation;
+  const { before, pairs } = found;
+  const writes = [{ entity, id: before.id, before, pairs }, ...written] as const;
+  const where = await asBeforeWrites(scope.store, found.where, writes);
+  if (!(await meetsChanged(scope.store, where, before, pairs))) throw new RecordChangedError();
+  await refuseSelfMade(operation as MutableOperation, row, writes);
 }
 
 function writeUpdate(operation: MutableOperation, where: Condition, before?: typeof refuseLeaving): Promise<boolean> {
@@ -121,7 +163,11 @@ function writeUpdate(operation: MutableOperation, where: Condition, before?: typ
         ? await scope.store.findOne(entity, where, { lock: operation.transactional })
         : await scope.store.update(entity, where, data);
     operation.records = row === null ? [] : [row];
-    if (row !== null && earlier !== null && mayCompute(entity, data)) await refuseComputed(operation, row, earlier);
+    // Computed values were not known before the write.
+    if (row !== null && earlier !== null && mayCompute(entity, data))
+      await refuseSelfMade(operation, row, [{ entity, id: earlier.id, before: earlier }]);
+    if (held !== undefined && looksAt(where) && scope.store.capabilities.concurrentTransactions)
+      updated.set(operation, { where, before: held });
     if (row !== null && held !== undefined) await refuseOvertaken(operation, where, held);
     return row !== null;
   });

@@ -9,6 +9,7 @@ import {
   looksAt,
   type Operation,
   type OperationScope,
+  type PairChange,
   type Where,
   withoutRecord,
 } from "../../gate/index.ts";
@@ -31,11 +32,7 @@ export interface Links {
 export type ReadLinks = Omit<Links, "ids"> & { readonly ids: readonly string[] };
 
 /** The pairs of one relation that a write adds and removes. */
-export interface Changes {
-  readonly relation: ResolvedRelation;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-}
+export type Changes = PairChange;
 
 /** The most ids of one statement. */
 const PORTION = 500;

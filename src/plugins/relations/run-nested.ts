@@ -1,6 +1,7 @@
 import { type AnyEntity, type ColumnDefinition, isKeelsonError, type KeelsonError } from "../../entity/index.ts";
 import {
   decideCreateAgain,
+  decideUpdateAgain,
   entitiesInRule,
   type FurtherWrite,
   findByKey,
@@ -36,9 +37,9 @@ export function runNested(
   });
 }
 
-/** Writes of related records that follow the statement of a new record. */
+/** Writes of related records that follow the statement of a record. */
 interface Following {
-  /** The entities of records on which the rule of the new record depends. */
+  /** The entities of records on which the rule of the record depends. */
   readonly entities: readonly AnyEntity[];
   readonly writes: FurtherWrite[];
 }
@@ -48,12 +49,12 @@ const followings = new WeakMap<OperationScope, readonly Following[]>();
 
 /**
  * Runs writes of related records that follow the statement of a record. They may wait for other transactions, so the rule
- * of a new record is decided again after them, as if they had not been made.
- * @throws AuthenticationError, AuthorizationError
+ * of the record is decided again after them, as if they had not been made.
+ * @throws AuthenticationError, AuthorizationError, RecordChangedError
  */
 export async function runFollowing(operation: Operation, work: () => Promise<void>): Promise<void> {
   const { kind, scope } = operation;
-  if (kind !== "create" || !scope.driver.capabilities.concurrentTransactions) return work();
+  if (!scope.driver.capabilities.concurrentTransactions) return work();
   const outer = followings.get(scope) ?? [];
   const writes: FurtherWrite[] = [];
   followings.set(scope, [...outer, { entities: entitiesInRule(operation), writes }]);
@@ -62,11 +63,11 @@ export async function runFollowing(operation: Operation, work: () => Promise<voi
   } finally {
     followings.set(scope, outer);
   }
-  await decideCreateAgain(operation, writes);
+  await (kind === "create" ? decideCreateAgain : decideUpdateAgain)(operation, writes);
 }
 
 /**
- * Runs a write, and notes it if the rule of a new record depends on such records. It is noted before the writes that
+ * Runs a write, and notes it if the rule of a record depends on such records. It is noted before the writes that
  * are nested in it, because its statement comes first.
  */
 async function runNoted(scope: OperationScope, input: OperationInput): Promise<Operation> {

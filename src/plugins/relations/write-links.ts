@@ -1,8 +1,10 @@
 import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import {
   decideCreateAgain,
+  decideUpdateAgain,
   type HookFunction,
   mayWaitForOthers,
+  notePairs,
   type Operation,
   type OperationKind,
   type OperationScope,
@@ -67,6 +69,7 @@ export function addLinkHooks(
     operation.whenWritten(async () => {
       if (decided === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
       await storeDecided(operation, decided);
+      notePairs(operation, decided.changes);
       if (decided.changes.some(({ added }) => added.length > 0)) await decideAgain(operation, decided);
     });
   };
@@ -156,7 +159,7 @@ async function decideAgain(operation: Operation, { changes, rights, seen }: Deci
   if (!scope.driver.capabilities.concurrentTransactions) return;
   if (kind === "create") await assertMayChange(operation, changes, idOf(operation), rights);
   await checkTargetsAgain(operation, seen);
-  if (kind === "create") await decideCreateAgain(operation);
+  await (kind === "create" ? decideCreateAgain : decideUpdateAgain)(operation);
 }
 
 function idOf({ records }: Operation): string {
