@@ -20,7 +20,9 @@ export function schema(): Plugin {
         const { changed } = await port.push();
         if (changed) log.info("The tables were changed to fit the entities", { driver: driver.name });
         // Existing tables are not pushed, and may have changed.
-        if (entities.entities.every(({ existing }) => !existing)) return;
+        const pairs = entities.entities.flatMap((entity) => entities.relationsOf(entity));
+        const isPushed = entities.entities.every(({ existing }) => !existing);
+        if (isPushed && pairs.every(({ through }) => through === undefined)) return;
       }
       const differences = await misfitsOf(port);
       if (differences.length > 0) throw misfit(differences, config.production);

@@ -172,4 +172,15 @@ describe.each(MIGRATION_PLACES)("an app on existing tables of %s", (name, open) 
       ]);
     }
   });
+
+  it("does not start without an existing table of pairs, in any mode", async () => {
+    const ends = { own: "note_id", other: "label_id" };
+    const label = entity("label", { name: string });
+    const memo = entity("memo", { name: string, labels: manyToMany(() => label).through("memo_labels", ends) });
+    const entities = [memo, label] as unknown as Entities;
+    for (const push of ["auto", "off"] as const) {
+      const problems = await problemsOf(entities, false, { push, acceptDataLoss: true });
+      expect(problems).toContainEqual(expect.stringContaining('table "memo_labels" is missing'));
+    }
+  });
 });
