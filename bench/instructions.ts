@@ -4,7 +4,6 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,6 +11,7 @@ import { parseArgs } from "node:util";
 import { buildServers, serverFile } from "./build.ts";
 import { beforeId } from "./contenders.ts";
 import { openDatabase } from "./database.ts";
+import { freePort } from "./free-port.ts";
 import { type LoadRequest, lasting, requestsOf, type WorkloadId, workloadIds } from "./workloads.ts";
 
 /** Requests that are sent before the first count, until the compiler has seen what is worth compiling. */
@@ -33,15 +33,6 @@ const workloads = values.workloads.split(",").map((name) => {
   if (found === undefined) throw new Error(`unknown workload "${name}"; there are ${workloadIds.join(", ")}`);
   return found;
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 function send(agent: Agent, port: number, { method, path, headers, body }: LoadRequest): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -9,6 +8,7 @@ import { contenders } from "./contenders.ts";
 import { onCore, serverCore } from "./cores.ts";
 import { dialectOf } from "./dialects/dialects.ts";
 import { sayIn } from "./dialects/said.ts";
+import { freePort } from "./free-port.ts";
 import { postId } from "./seed.ts";
 
 /** What a process has used since it started. */
@@ -43,15 +43,6 @@ export interface ServerProcess {
   /** Absent where there is no process of its own to watch. */
   readonly memory?: MemoryWatch;
   stop(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Asks the probe in the process. */

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { get } from "node:http";
-import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { onCore, serverCore } from "../cores.ts";
+import { freePort } from "../free-port.ts";
 import type { Usage } from "../server-process.ts";
 
 /** What starting a server took until it had answered well for the first time. */
@@ -15,15 +15,6 @@ export interface Start {
 }
 
 const PATIENCE_MS = 60_000;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** The status of an answer; undefined while nobody listens. */
 function ask(port: number, path: string): Promise<number | undefined> {

@@ -70,7 +70,8 @@ export function addLinkHooks(
       if (decided === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
       await storeDecided(operation, decided);
       notePairs(operation, decided.changes);
-      if (decided.changes.some(({ added }) => added.length > 0)) await decideAgain(operation, decided);
+      if (decided.changes.some(({ added, removed }) => added.length + removed.length > 0))
+        await decideAgain(operation, decided);
     });
   };
   const check: HookFunction<"operation:validate"> = (operation) => {

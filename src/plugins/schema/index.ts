@@ -20,9 +20,9 @@ export function schema(): Plugin {
         const { changed } = await port.push();
         if (changed) log.info("The tables were changed to fit the entities", { driver: driver.name });
         // Existing tables are not pushed, and may have changed.
-        const pairs = entities.entities.flatMap((entity) => entities.relationsOf(entity));
+        const relations = entities.entities.flatMap((entity) => entities.relationsOf(entity));
         const isPushed = entities.entities.every(({ existing }) => !existing);
-        if (isPushed && pairs.every(({ through }) => through === undefined)) return;
+        if (isPushed && relations.every(({ through }) => through === undefined)) return;
       }
       const differences = await misfitsOf(port);
       if (differences.length > 0) throw misfit(differences, config.production);

@@ -69,12 +69,14 @@ describe.each(POSTGRES)("the rule of a changed record, on %s", (_name, open) => 
       const { driver } = app.api;
       for (const name of ["mark", "member", "project", "team", "org", "badge"])
         await driver.deleteMany(name, { id: { null: false } });
-      for (const id of ["o", "b"]) await driver.create(id === "o" ? "org" : "badge", { id });
+      await driver.create("org", { id: "o" });
+      for (const id of ["b", "c"]) await driver.create("badge", { id });
       for (const id of ["t", "u"]) await driver.create("team", { id, orgId: "o" });
       for (const [id, lead] of Object.entries({ p: "bob", own: "ann", other: "bob" }))
         await driver.create("project", { id, lead, open: true, orgId: "o" });
       await driver.link("project", "teams", "own", ["t"]);
       await driver.link("project", "teams", "p", ["t"]);
+      await driver.link("project", "badges", "p", ["c"]);
       await driver.create("member", { id: "m", userId: "ann", projectId: "own" });
     });
     afterAll(async () => {
@@ -86,7 +88,9 @@ describe.each(POSTGRES)("the rule of a changed record, on %s", (_name, open) => 
     const BADGE = `select 1 from "badge" where "id" = 'b' for update`;
     const CODE = `insert into "mark" ("id", "code", "projectId") values ('q', 'late', 'other')`;
     const meanwhile = `delete from "project" where "id" = 'own'`;
+    const PAIR = `select 1 from "_project_badges" for update`;
     const waits = [
+      [PAIR, { lead: "ann", badgesIds: [] }],
       [BADGE, { ...vouching, badgesIds: ["b"] }],
       [CODE, { ...vouching, marks: { create: [{ code: "late" }] } }],
     ] as const;
