@@ -144,7 +144,8 @@ function fieldOf(model: FieldModel): unknown {
   if (model.optional) apply("optional");
   if (model.unique) apply("unique");
   if (model.default !== undefined) apply("default", model.default);
-  if (model.readonly) apply("readonly");
+  if (model.computedFrom) apply("computed");
+  else if (model.readonly) apply("readonly");
   if (model.omit) apply("omit");
   if (model.password) apply("password", { cost: 1 });
   if (model.encrypted) apply("encrypted", { searchable: model.encrypted === "searchable" });

@@ -6,6 +6,7 @@ import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
 import { wordsIn } from "./evaluate/search.ts";
 import { library } from "./library.ts";
 import {
+  computation,
   type Data,
   type EntityModel,
   entityOf,
@@ -15,6 +16,7 @@ import {
   type Model,
   pairsOf,
   type Row,
+  withoutComputed,
 } from "./model.ts";
 
 export type DatabaseName = "memory" | "sqlite" | "postgres";
@@ -23,6 +25,8 @@ export type DatabaseName = "memory" | "sqlite" | "postgres";
 export interface Database {
   readonly name: DatabaseName;
   readonly driver: Driver;
+  /** Lets the database compute the values of computed fields, once the app has created the tables. */
+  compute?(): Promise<void>;
   /** Removes all rows. */
   empty(): Promise<void>;
   /** Everything stored, in its stored form. */
@@ -39,6 +43,19 @@ export interface Database {
   ) => Promise<boolean>;
   close(): Promise<void>;
 }
+
+/** Replaces the columns of computed fields by columns that the database computes. */
+const computedColumns = ({ entities }: Model, storage: "stored" | "virtual"): string[] =>
+  entities.flatMap(({ name: table, fields }) =>
+    fields.flatMap(({ name, computedFrom }) =>
+      computedFrom === undefined
+        ? []
+        : [
+            `alter table ${quoted(table)} drop column ${quoted(name)}`,
+            `alter table ${quoted(table)} add column ${quoted(name)} text generated always as (${computation(computedFrom)}) ${storage}`,
+          ],
+    ),
+  );
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 /** All relations that store pairs, with the join table that the library creates for each. */
@@ -138,6 +155,9 @@ async function openSqlite(model: Model): Promise<Database> {
   return {
     name: "sqlite",
     driver,
+    async compute() {
+      await client.executeMultiple(computedColumns(model, "virtual").join(";"));
+    },
     async empty() {
       await client.executeMultiple(
         `PRAGMA foreign_keys = OFF;${tablesOf(model)
@@ -184,6 +204,9 @@ async function openPostgres(model: Model, url: string): Promise<Database> {
   return {
     name: "postgres",
     driver: library.postgres(url),
+    async compute() {
+      await client.query(computedColumns(model, "stored").join(";"));
+    },
     async empty() {
       await client.query(
         tablesOf(model)
@@ -278,7 +301,7 @@ export function inOrder(
       );
       if (ahead.length > 0)
         later.push([row.id as string, Object.fromEntries(ahead.map((one) => [keyOf(one), row[keyOf(one)]]))]);
-      return { ...row, ...Object.fromEntries(ahead.map((one) => [keyOf(one), null])) };
+      return { ...withoutComputed(entity, row), ...Object.fromEntries(ahead.map((one) => [keyOf(one), null])) };
     });
     for (const row of rows) known.add(`${entity.name} ${String((row as Row).id)}`);
     return { entity, rows, later };

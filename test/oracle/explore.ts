@@ -1,7 +1,7 @@
 /** Generates models and runs scenarios on each, until the requested number of steps was compared. */
 import { buildApp, type OracleApp } from "./build-app.ts";
 import { type Database, type DatabaseName, type Databases, openDatabases } from "./database.ts";
-import type { Features } from "./features.ts";
+import { type Features, SQL_FEATURES } from "./features.ts";
 import { makeData } from "./generate/data.ts";
 import { makeModel } from "./generate/model.ts";
 import { makeStep } from "./generate/steps.ts";
@@ -29,6 +29,9 @@ export interface Found {
   readonly finding: Finding;
 }
 
+const featuresFor = (database: DatabaseName, features: Features): Features =>
+  new Set([...features].filter((one) => database !== "memory" || !SQL_FEATURES.includes(one)));
+
 /** An app with its own database. */
 export async function withApp<T>(
   databases: Databases,
@@ -40,6 +43,7 @@ export async function withApp<T>(
   let app: OracleApp | undefined;
   try {
     app = await buildApp(model, database.driver, features);
+    await database.compute?.();
     return await work(app, database);
   } finally {
     await app?.api.close();
@@ -52,7 +56,8 @@ export async function explore(
   options: Options,
   most = 1,
 ): Promise<{ readonly steps: number; readonly found: readonly Found[] }> {
-  const { features, database: name } = options;
+  const { database: name } = options;
+  const features = featuresFor(name, options.features);
   const databases = await openDatabases(name);
   let steps = 0;
   const all: Found[] = [];

@@ -16,10 +16,14 @@ export const FEATURES = [
   "combined",
   "search",
   "bytes",
+  "computed",
+  "waits",
 ] as const;
 /** Plugins of `examples/plugins` that an app may have, one at a time (`--with`). */
 export const COMPANIONS = ["tenancy", "casl"] as const;
 export type Feature = (typeof FEATURES)[number] | (typeof COMPANIONS)[number];
+/** What only SQL databases do. */
+export const SQL_FEATURES: readonly Feature[] = ["computed"];
 export type Features = ReadonlySet<Feature>;
 
 /** @throws TypeError for an unknown name */

@@ -55,6 +55,8 @@ export interface FieldModel {
   readonly searched?: number;
   /** Texts of any length. */
   readonly long?: true;
+  /** The database computes it from this column. */
+  readonly computedFrom?: string;
   readonly readable?: readonly RuleModel[];
   readonly writable?: readonly RuleModel[];
 }
@@ -214,6 +216,8 @@ export interface Step {
   readonly call: Call;
   /** Concurrent changes made during this call. */
   readonly meanwhile?: readonly Meanwhile[];
+  /** The row whose lock the call waits for. @default the record of the call */
+  readonly waitsFor?: { readonly entity: string; readonly id: string };
   /** Repeats the request after a change of a field that the caller may not read; the response must be the same. */
   readonly unseen?: Meanwhile;
   /** Sends the same request again with the same key, as this caller: the same user with other rights. */
@@ -240,6 +244,22 @@ export const keyOf = (relation: RelationModel): string => `${relation.name}Id`;
 /** The column with the owner's id. */
 export const ownerColumn = (entity: EntityModel): string | undefined =>
   entity.ownedBy === undefined || entity.ownedBy === "id" ? entity.ownedBy : `${entity.ownedBy}Id`;
+
+/** A row with the values that the database computes. */
+export function withComputed({ fields }: EntityModel, row: Row): Row {
+  const computed = fields.flatMap(({ name, computedFrom }) =>
+    computedFrom === undefined ? [] : [[name, computedOf(row[computedFrom] ?? null)] as const],
+  );
+  return { ...row, ...Object.fromEntries(computed) };
+}
+const computedOf = (value: Scalar): Scalar => (value === null ? null : value === "red" ? "blue" : "red");
+/** The same computation in SQL. */
+export const computation = (column: string): string =>
+  `case when "${column}" = 'red' then 'blue' when "${column}" is not null then 'red' end`;
+export const computedNames = ({ fields }: EntityModel): readonly string[] =>
+  fields.filter(({ computedFrom }) => computedFrom !== undefined).map(({ name }) => name);
+export const withoutComputed = (entity: EntityModel, row: Row): Row =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !computedNames(entity).includes(name)));
 
 /** The column of a copy that would make the caller its owner. */
 export function claimsOf(entity: EntityModel, by: Principal): Row {

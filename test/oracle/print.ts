@@ -46,7 +46,9 @@ export function rule(of: RuleModel): string {
 const rules = (list: readonly RuleModel[]): string => list.map(rule).join(", ");
 
 function field(of: FieldModel): string {
-  const flags = (["optional", "unique", "readonly", "omit", "password"] as const).filter((one) => of[one]);
+  const flags = (["optional", "unique", "readonly", "omit", "password", "computedFrom"] as const).filter(
+    (one) => of[one],
+  );
   return [
     `${of.name}: ${of.long ? "text" : of.kind}`,
     ...flags.map((one) => `.${one}()`),
@@ -86,6 +88,7 @@ function printStep(scenario: Scenario, step: Step): string {
     sent.length > 0 ? ` ${JSON.stringify(Object.fromEntries(sent))}` : "",
     step.surface === "http" ? "" : ` through ${step.surface}${given === undefined ? "" : ` ${JSON.stringify(given)}`}`,
     step.unseen ? `\n    and again after ${JSON.stringify(step.unseen)}` : "",
+    step.waitsFor ? `\n    while ${step.waitsFor.entity} ${step.waitsFor.id} is locked` : "",
     step.meanwhile ? `\n    meanwhile: ${JSON.stringify(step.meanwhile)}` : "",
     step.again ? `\n    again, with the same key, as ${who(step.again)}` : "",
   ].join("");

@@ -205,7 +205,8 @@ async function runRace(
   const changed = afterMeanwhile(model, world, changes);
   const before = evaluate(model, world, step);
   const { when, got } = await raced(app, database, model, world, step, changes);
-  const decided = evaluate(model, changed, step);
+  const decided =
+    step.waitsFor === undefined ? evaluate(model, changed, step) : allowedOutcomes(database, model, changed, step);
   // A record that leaves the caller's reach during the write gives 403; for anonymous callers, 401 is possible too.
   const lost = step.by === null && decided.some(({ status }) => status === 401) ? [{ status: 403 }] : [];
   // A refusal that was correct before the change writes nothing, so it is also permitted after the change.
@@ -231,22 +232,27 @@ async function raced(
 ): Promise<{ when: When; got: Observed }> {
   const entity = entityOf(model, step.on);
   const { call } = step;
-  if (!("id" in call)) throw new TypeError("a race is about a record");
+  if (step.waitsFor !== undefined && database.whileLocked === undefined) {
+    await database.change(app.api, changes);
+    return { when: "between", got: await perform(app, entity, step) };
+  }
+  const { entity: at, id } = step.waitsFor ?? { entity: entity.name, id: "id" in call ? call.id : undefined };
+  if (id === undefined) throw new TypeError("a race is about a record");
   if (database.whileLocked !== undefined) {
     let start = (): void => {};
     const work = new Promise<void>((resolve) => {
       start = resolve;
     }).then(() => perform(app, entity, step));
-    const waited = await database.whileLocked(entity.name, call.id, work, start, changes);
+    const waited = await database.whileLocked(at, id, work, start, changes);
     return { when: waited ? "between" : "after", got: await work };
   }
   let when: When = "after";
   let change: Promise<void> | undefined;
   // Rules read a record before it is written, and once more afterwards: the row shows which of the two it is.
-  const row = rowOf(world, entity.name, call.id) ?? {};
+  const row = rowOf(world, at, id) ?? {};
   const isSame = (data: Input, stored: Row): boolean => Object.entries(data).every(([name, to]) => stored[name] === to);
   const make = async (): Promise<void> => {
-    const stored = ((await app.api.driver.findOne(entity.name, { id: call.id })) ?? {}) as Row;
+    const stored = ((await app.api.driver.findOne(at, { id })) ?? {}) as Row;
     await database.change(app.api, changes);
     if (call.do !== "update") when = "id" in stored ? "between" : "after";
     else if (isSame(call.data, row) || isProtected(entity, call.data)) when = "either";

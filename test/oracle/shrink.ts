@@ -102,7 +102,9 @@ function isSound({ model, steps }: Scenario): boolean {
           ...Object.values(entity.rules).flat(),
           ...(entity.report?.rules ?? []),
           ...entity.fields.flatMap(({ readable = [], writable = [] }) => [...readable, ...writable]),
-        ].every((rule) => fits(entity, rule)) && entity.validators.every(({ holds }) => meets(entity, holds)),
+        ].every((rule) => fits(entity, rule)) &&
+        entity.validators.every(({ holds }) => meets(entity, holds)) &&
+        entity.fields.every(({ computedFrom = "id" }) => columnsOf(entity).includes(computedFrom)),
     );
   return isModelSound && steps.every(reads);
 }

@@ -7,6 +7,8 @@ export interface Held {
   readonly held: string;
   /** What is committed while the work waits. @default nothing */
   readonly meanwhile?: string | undefined;
+  /** What the other transaction does while the work waits. @default nothing */
+  readonly next?: string | undefined;
   /** How the other transaction ends after that. @default "rollback" */
   readonly end?: "rollback" | "commit" | undefined;
 }
@@ -14,7 +16,7 @@ export interface Held {
 /** Starts work while another transaction holds a lock it needs, and ends that transaction once the work waits. */
 export async function whileHeld<T>(
   url: string,
-  { held, meanwhile = "select 1", end = "rollback" }: Held,
+  { held, meanwhile = "select 1", next = "select 1", end = "rollback" }: Held,
   begin: () => Promise<T>,
 ): Promise<T> {
   const other = new pg.Client({ connectionString: url });
@@ -34,6 +36,7 @@ export async function whileHeld<T>(
   await third.connect();
   await third.query(meanwhile);
   await third.end();
+  await other.query(next);
   await other.query(end);
   await other.end();
   return answer;

@@ -10,7 +10,7 @@ import type {
   Scalar,
   Value,
 } from "../model.ts";
-import { entityOf, keyOf, pairsOf, relationOf } from "../model.ts";
+import { computedNames, entityOf, keyOf, pairsOf, relationOf } from "../model.ts";
 import { pairsAt, rowOf, rowsOf, type World } from "./world.ts";
 
 const valueFrom = (value: Value, me: Principal): Scalar =>
@@ -63,13 +63,16 @@ export function holds(
   me: Principal,
 ): boolean {
   const inner = (of: Condition): boolean => holds(model, world, entity, row, of, me);
+  // A value that the database has not computed yet meets no condition.
+  const isUnknown = (of: Condition): boolean =>
+    of.is === "column" && !(of.column in row) && computedNames(entity).includes(of.column);
   switch (condition.is) {
     case "and":
       return condition.of.every(inner);
     case "or":
       return condition.of.some(inner);
     case "not":
-      return !inner(condition.of);
+      return !isUnknown(condition.of) && !inner(condition.of);
     case "related": {
       const relation = relationOf(entity, condition.relation);
       if (relation === undefined) throw new TypeError(`no relation ${condition.relation}`);
@@ -79,6 +82,7 @@ export function holds(
       );
     }
     default: {
+      if (isUnknown(condition)) return false;
       const given = condition.value;
       const values = Array.isArray(given) ? given.map((one) => valueFrom(one, me)) : valueFrom(given as Value, me);
       return compare(row[condition.column] ?? null, condition.op, values);

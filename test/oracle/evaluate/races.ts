@@ -1,6 +1,6 @@
 /** Concurrent changes during a step, and the response to a repeated request. */
 import type { EntityModel, Meanwhile, Model, Principal, Row, Step } from "../model.ts";
-import { entityOf, relationOf } from "../model.ts";
+import { entityOf, relationOf, withComputed } from "../model.ts";
 import type { Outcome } from "./outcome.ts";
 import { passes, reachOf } from "./rules.ts";
 import { readableReach } from "./shown.ts";
@@ -12,7 +12,8 @@ export function afterMeanwhile(model: Model, world: World, changes: readonly Mea
   for (const one of changes) {
     if ("set" in one) {
       const row = rowOf(next, one.set, one.id);
-      if (row !== undefined) next = withRow(next, one.set, { ...row, ...one.to } as Row);
+      if (row !== undefined)
+        next = withRow(next, one.set, withComputed(entityOf(model, one.set), { ...row, ...one.to }));
     } else if ("remove" in one) next = withoutRow(model, next, one.remove, one.id) ?? next;
     else {
       const pairs = new Set(next.pairs.get(one.unpair));

@@ -1,6 +1,6 @@
 /** The effects and responses of writes. */
 import type { Call, FieldModel, Input, Row, Scalar } from "../model.ts";
-import { entityOf, keyOf, keysOf } from "../model.ts";
+import { entityOf, keyOf, keysOf, withComputed, withoutComputed } from "../model.ts";
 import { includes, shownWith, treeOf } from "./includes.ts";
 import {
   changedPairs,
@@ -119,10 +119,11 @@ export function create(
   )
     wrong.push(INVALID);
   if (wrong.length === 0 && !isCoherent(setting, plain)) wrong.push(INVALID);
-  const row: Row = { id, ...stored(entity.fields, plain) };
+  const row = withComputed(entity, { id, ...stored(entity.fields, plain) });
+  const unstored = withoutComputed(entity, row); // the database has not computed anything yet
   const next = linked(setting, withRow(world, entity.name, row), id, read.links);
   if (next === "invalid") wrong.push(INVALID);
-  const isRefused = reach === "some" && !passes(model, world, entity, row, entity.rules.create, by, "create");
+  const isRefused = reach === "some" && !passes(model, world, entity, unstored, entity.rules.create, by, "create");
   const ownerless = key !== undefined && lacksOwner(setting, row, key);
   if (isRefused) return [refused(by), ...wrong, ...unsure];
   const hidden = hiddenTargets(setting, read);
@@ -192,7 +193,7 @@ export function change(
   const given = Object.keys(values).filter((name) => !sentBack(name));
   if (!isSound(setting, { ...row, ...values }, given)) wrong.push(INVALID);
   if (read.undecided.some((field) => !fits(field, read.values[field.name] ?? null))) unsure = [INVALID];
-  const changed: Row = { ...row, ...stored(entity.fields, values) };
+  const changed = withComputed(entity, { ...row, ...stored(entity.fields, values) });
   if (wrong.length === 0 && !isCoherent(setting, { ...row, ...values })) wrong.push(INVALID);
   const stands = withRow(world, entity.name, changed);
   const next = linked(setting, stands, id, read.links);

@@ -14,6 +14,7 @@ import {
   pairsOf,
   type Row,
   type Scalar,
+  withComputed,
 } from "../model.ts";
 import type { Random } from "../random.ts";
 import { TEXTS } from "./model.ts";
@@ -51,6 +52,7 @@ export function valueFrom(random: Random, field: FieldModel): Scalar {
 function rowOf(random: Random, model: Model, world: World, entity: EntityModel, id: string): Row | undefined {
   const row: Record<string, Scalar> = { id };
   for (const field of entity.fields) {
+    if (field.computedFrom !== undefined) continue;
     const value = valueFrom(random, field);
     row[field.name] = field.omit || field.encrypted || !field.password || value === null ? value : String(value);
   }
@@ -61,7 +63,8 @@ function rowOf(random: Random, model: Model, world: World, entity: EntityModel, 
     else row[keyOf(relation)] = random.pick(ids);
   }
   const fits = entity.validators.every((one) => holds(model, world, entity, row, one.holds, null));
-  return fits && !collides(world, entity, row) && !keysCollide(world, entity, row) ? row : undefined;
+  const isFree = !collides(world, entity, row) && !keysCollide(world, entity, row);
+  return fits && isFree ? withComputed(entity, row) : undefined;
 }
 
 /** The tables differ in whether deleted rows keep one-to-one keys taken; these rows avoid both cases. */

@@ -5,6 +5,7 @@ import {
   type Access,
   type ActionName,
   type Condition,
+  computedNames,
   type EntityModel,
   type FieldModel,
   type Model,
@@ -109,7 +110,9 @@ function oneRule(
     if (features.has(needed) || needed === "basics") return { rule: "where", where: related };
     return { rule: "where", where: ownCondition(random, entity, { me: true }) };
   };
-  const record = (): RuleModel => ({ rule: "record", test: ownCondition(random, entity, { me: true }) });
+  // Code fails if it reads a value of a new record that the database will compute.
+  const without = access === "create" ? computedNames(entity) : [];
+  const record = (): RuleModel => ({ rule: "record", test: ownCondition(random, entity, { me: true, without }) });
   const roll = random.below(features.has("casl") ? 54 : 100);
   if (roll < 14) return { rule: "everyone" };
   if (roll < 32) return { rule: "authenticated" };
@@ -122,7 +125,7 @@ function oneRule(
   if (roll < 67)
     return {
       rule: "guarded",
-      test: ownCondition(random, entity, { me: true }),
+      test: ownCondition(random, entity, { me: true, without: computedNames(entity) }),
       where: ownCondition(random, entity, { me: true }),
     };
   if (roll < 75) {
@@ -216,6 +219,16 @@ function fieldsOf(random: Random, features: Features, name: string): FieldModel[
         { password: true },
       ] as const),
     });
+  if (features.has("computed") && random.chance(0.35)) {
+    const sources = fields.filter(({ name }) => ["name", "team", "role"].includes(name)).map((one) => one.name);
+    fields.push({
+      name: "shade",
+      kind: "string",
+      optional: true,
+      readonly: true,
+      computedFrom: random.pick(sources),
+    });
+  }
   return fields;
 }
 
@@ -229,8 +242,8 @@ const ACTIONS: readonly ActionName[] = ["clone", "bulkUpdate", "bulkDelete", "co
 
 /** Some texts are searchable by words. */
 function withSearched(random: Random, fields: readonly FieldModel[]): FieldModel[] {
-  const canBe = ({ kind, omit, encrypted, password }: FieldModel): boolean =>
-    kind === "string" && !omit && encrypted === undefined && !password;
+  const canBe = ({ kind, omit, encrypted, password, computedFrom }: FieldModel): boolean =>
+    kind === "string" && !omit && encrypted === undefined && !password && computedFrom === undefined;
   return fields.map((field) =>
     canBe(field) && random.chance(0.4) ? { ...field, searched: 1 + random.below(3) } : field,
   );
@@ -282,8 +295,9 @@ export function makeModel(random: Random, features: Features): Model {
       .map(({ name }) => name);
     draft.fields = draft.fields.map((field) => {
       let next = field;
-      if (narrowed.includes(field.name) && plainColumns(draft).length > narrowed.length)
-        next = { ...next, writable: fieldRules(random, features, draft, narrowed) };
+      const except = [...narrowed, ...computedNames(draft)];
+      if (narrowed.includes(field.name) && plainColumns(draft).length > except.length)
+        next = { ...next, writable: fieldRules(random, features, draft, except) };
       if (!field.omit && !field.password && field.name !== "deletedAt" && random.chance(0.15))
         next = { ...next, readable: readableRules(random, features, drafts, draft) };
       return next;
@@ -295,7 +309,9 @@ export function makeModel(random: Random, features: Features): Model {
     draft.rules = rules;
     if (features.has("handlers") && random.chance(0.8)) draft.report = reportOf(random, features, drafts, draft);
     if (random.chance(0.2) && (features.has("guesses") || !draft.softDelete))
-      draft.validators = [{ holds: ownCondition(random, draft, { me: false }), at: "name" }];
+      draft.validators = [
+        { holds: ownCondition(random, draft, { me: false, without: computedNames(draft) }), at: "name" },
+      ];
   }
   if (features.has("search")) for (const draft of drafts) draft.fields = withSearched(random, draft.fields);
   if (features.has("tenancy")) for (const draft of drafts) draft.fields.push(tenantField);

@@ -1,7 +1,7 @@
 /** Steps with concurrent changes, and requests repeated by a caller with other rights. */
 import { relatedTo } from "../evaluate/conditions.ts";
 import { passes } from "../evaluate/rules.ts";
-import { isLive, rowsOf } from "../evaluate/world.ts";
+import { isLive, rowOf, rowsOf } from "../evaluate/world.ts";
 import {
   type Call,
   type Caller,
@@ -11,14 +11,16 @@ import {
   type Meanwhile,
   pairsOf,
   type RelationModel,
+  type Row,
   type RuleModel,
   relationOf,
   type Scalar,
   type Step,
 } from "../model.ts";
 import { valueFrom } from "./data.ts";
-import { type Making, someId } from "./making.ts";
+import { idsOf, type Making, someId } from "./making.ts";
 import { TEXTS } from "./model.ts";
+import { nestedInput, succeeds } from "./nested.ts";
 import { inputOf, pathsOf } from "./parts.ts";
 
 /** What an access's rules read besides the record: related rows that a revocation would change. */
@@ -27,7 +29,8 @@ function revocations(making: Making, row: Readonly<Record<string, Scalar>>, rule
   const out: Meanwhile[] = [];
   const along = (at: EntityModel, from: Readonly<Record<string, Scalar>>, condition: Condition): void => {
     if (condition.is === "column") {
-      const field = at.fields.find(({ name }) => name === condition.column);
+      const column = at.fields.find(({ name }) => name === condition.column)?.computedFrom ?? condition.column;
+      const field = at.fields.find(({ name }) => name === column);
       if (field === undefined || field.unique || field.encrypted || field.password || field.kind === "datetime") return;
       out.push({
         set: at.name,
@@ -81,6 +84,35 @@ export function raceOf(making: Making, uid: string): Step | undefined {
   const call: Call =
     access === "update" ? { do: "update", id: row.id as string, data } : { do: "delete", id: row.id as string };
   return { uid, by, on: entity.name, surface: "http", call, meanwhile };
+}
+
+/** A write that waits for the lock of another row, one that it refers to, while its caller loses rights. */
+export function waitOf(making: Making, uid: string): Step | undefined {
+  const { random, model, world, entity, by } = making;
+  const creates = random.chance(0.4) && rowsOf(world, entity.name).length < 12;
+  const id = someId(making, entity.name);
+  const given = random.chance(0.5) ? inputOf(making, creates) : nestedInput(making, creates, creates ? undefined : id);
+  const isPlain = (name: string): boolean =>
+    !entity.fields.some((one) => one.name === name && (one.unique || one.writable !== undefined));
+  const data = Object.fromEntries(Object.entries(given).filter(([name]) => isPlain(name)));
+  const named = model.entities.flatMap(({ name }) =>
+    idsOf(world, name)
+      .filter((one) => one !== id && JSON.stringify(data).includes(`"${one}"`))
+      .map((one) => ({ entity: name, id: one })),
+  );
+  if (named.length === 0) return undefined;
+  const call: Call = creates ? { do: "create", data } : { do: "update", id, data };
+  const step: Step = { uid, by, on: entity.name, surface: "http", call, waitsFor: random.pick(named) };
+  const own = creates ? { ...(data as Row), id: "new" } : rowOf(world, entity.name, id);
+  const possible = [
+    ...(own === undefined ? [] : revocations(making, own, entity.rules[call.do] ?? [])),
+    ...named.flatMap((one) => {
+      const there = entityOf(model, one.entity);
+      const rules = [...(there.rules.update ?? []), ...(there.rules.read ?? [])];
+      return revocations({ ...making, entity: there }, rowOf(world, one.entity, one.id) as Row, rules);
+    }),
+  ];
+  return possible.length === 0 || !succeeds(making, step) ? undefined : { ...step, meanwhile: [random.pick(possible)] };
 }
 
 /** A request repeated by the same user, who now has other rights. */

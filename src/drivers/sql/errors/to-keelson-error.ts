@@ -67,7 +67,8 @@ function isUnavailable(code: string, sqlState = ""): boolean {
 
 /** The database failure that caused a Keelson error, if any. */
 export function failureBehind(error: unknown): PrismaFailure | undefined {
-  return error instanceof Error && error.cause instanceof PrismaFailure ? error.cause : undefined;
+  if (error instanceof PrismaFailure) return error;
+  return isKeelsonError(error) ? failureBehind(error.cause) : undefined;
 }
 
 /** The error for a reference to a record that does not exist. */
