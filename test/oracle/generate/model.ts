@@ -46,7 +46,8 @@ export function ownCondition(
     const keys = entity.relations.filter(({ kind, target }) => kind === "belongsTo" && target === "user");
     if (me && keys.length > 0 && random.chance(0.3))
       return { is: "column", column: `${random.pick(keys).name}Id`, op: "eq", value: { me: "id" } };
-    const { name, kind, optional } = random.pick(columns);
+    const computed = columns.filter(({ name }) => computedNames(entity).includes(name));
+    const { name, kind, optional } = random.pick(computed.length > 0 && random.chance(0.3) ? computed : columns);
     if (optional && random.chance(0.15)) return { is: "column", column: name, op: "null", value: random.chance(0.5) };
     const literal = (): Value => {
       const value = valueFor(random, kind);

@@ -1,7 +1,8 @@
 /** Steps with concurrent changes, and requests repeated by a caller with other rights. */
 import { relatedTo } from "../evaluate/conditions.ts";
+import { afterMeanwhile } from "../evaluate/races.ts";
 import { passes } from "../evaluate/rules.ts";
-import { isLive, rowOf, rowsOf } from "../evaluate/world.ts";
+import { isLive, rowOf, rowsOf, type World } from "../evaluate/world.ts";
 import {
   type Call,
   type Caller,
@@ -91,7 +92,8 @@ export function waitOf(making: Making, uid: string): Step | undefined {
   const { random, model, world, entity, by } = making;
   const creates = random.chance(0.4) && rowsOf(world, entity.name).length < 12;
   const id = someId(making, entity.name);
-  const given = random.chance(0.5) ? inputOf(making, creates) : nestedInput(making, creates, creates ? undefined : id);
+  const isNested = random.chance(0.5);
+  const given = isNested ? nestedInput(making, creates, creates ? undefined : id) : inputOf(making, creates);
   const isPlain = (name: string): boolean =>
     !entity.fields.some((one) => one.name === name && (one.unique || one.writable !== undefined));
   const data = Object.fromEntries(Object.entries(given).filter(([name]) => isPlain(name)));
@@ -104,7 +106,7 @@ export function waitOf(making: Making, uid: string): Step | undefined {
   const call: Call = creates ? { do: "create", data } : { do: "update", id, data };
   const step: Step = { uid, by, on: entity.name, surface: "http", call, waitsFor: random.pick(named) };
   const own = creates ? { ...(data as Row), id: "new" } : rowOf(world, entity.name, id);
-  const possible = [
+  const all = [
     ...(own === undefined ? [] : revocations(making, own, entity.rules[call.do] ?? [])),
     ...named.flatMap((one) => {
       const there = entityOf(model, one.entity);
@@ -112,7 +114,23 @@ export function waitOf(making: Making, uid: string): Step | undefined {
       return revocations({ ...making, entity: there }, rowOf(world, one.entity, one.id) as Row, rules);
     }),
   ];
-  return possible.length === 0 || !succeeds(making, step) ? undefined : { ...step, meanwhile: [random.pick(possible)] };
+  // A pair that is sent again and removed at the same time may stay or go.
+  const writesPairs = Object.keys(data).some((name) => name.endsWith("Ids"));
+  const possible = all.filter((one) => !(writesPairs && "unpair" in one && one.pair.split("|").includes(id)));
+  if (possible.length === 0 || !succeeds(making, step)) return undefined;
+  const meanwhile = [random.pick(possible)];
+  // Whether a related record may be named in an operation is decided once; operations decide their own rights again.
+  const changed = afterMeanwhile(model, world, meanwhile);
+  const sees = (at: World, one: { entity: string; id: string }): boolean => {
+    const there = entityOf(model, one.entity);
+    const row = rowOf(at, one.entity, one.id);
+    return row !== undefined && passes(model, at, there, row, there.rules.read, by, "stored");
+  };
+  const hides = named.some((one) => sees(world, one) !== sees(changed, one));
+  // After a deadlock the whole write runs again, and its new records get other ids.
+  const locked = [id, ...named.map((one) => one.id).filter((one) => one !== step.waitsFor?.id)];
+  const meets = meanwhile.some((one) => "set" in one && locked.includes(one.id));
+  return isNested && (hides || meets) ? undefined : { ...step, meanwhile };
 }
 
 /** A request repeated by the same user, who now has other rights. */
