@@ -28,26 +28,25 @@ type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolea
 /**
  * Checks in the database, after an update and its links, that the caller may still write the record; otherwise
  * everything rolls back.
- * @param matters whether the write can have changed the rules' decision @default whether the rules depend on the record
  */
-export async function recheck(
-  operation: MutableOperation,
-  matters = operation.decision.predicate !== undefined || operation.decision.guard !== undefined,
-): Promise<void> {
-  const { decision, entity, kind, records, scope } = operation;
+export async function recheck({ decision, entity, kind, records, scope }: MutableOperation): Promise<void> {
   const row = records[0];
-  if (!matters || row === undefined || kind !== "update") return;
+  if (row === undefined || kind !== "update") return;
   const meetsStill = async (where: Where): Promise<boolean> =>
     (await scope.store.findOne(entity, allOf({ id: row.id }, where), { select: ["id"] })) !== null;
   await refuseUnlessMet(decision, observe(entity, row).record, meetsStill);
 }
 
-/** @throws AuthorizationError when neither the condition nor the guard of a decision allows the changed record */
+/**
+ * @throws AuthorizationError when a decision depends on the record, and neither its condition nor its guard allows the
+ * changed record
+ */
 async function refuseUnlessMet(
   { predicate, guard }: Decision,
   record: Row,
   meetsStill: (where: Where) => Promise<boolean>,
 ): Promise<void> {
+  if (predicate === undefined && guard === undefined) return;
   if (predicate !== undefined && (await meetsStill(predicate))) return;
   const answer = guard && (await allowsOf({ predicate, guard }, record));
   if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
@@ -220,7 +219,7 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
   const where = statementCondition(operation, rule);
   const writeAndRecheck = async (): Promise<boolean> => {
     const isWritten = await write(where, refuseLeaving);
-    if (isWritten) await recheck(operation, true);
+    if (isWritten) await recheck(operation);
     return isWritten;
   };
   const matters =

@@ -207,11 +207,11 @@ export function change(
   // The database detects that the caller has no record, as for a new record.
   const ownerless = key !== undefined && lacksOwner(setting, changed, key);
   if (ownerless) unsure = [INVALID];
-  // The record must still satisfy the rule, on the database after the change.
+  // The changed record must satisfy the rule on the database before the change, which cannot justify itself, and after it.
   const still = (of: World): boolean => passes(model, of, entity, changed, entity.rules.update, by, "stored");
-  if (!still(next)) return [...lost(by), ...taken, ...unsure];
-  // A violation visible in the new values is refused before the statement; links are written after the record.
-  const early = still(world) && still(stands) ? [] : lost(by);
+  if (!still(world) || !still(next)) return [...lost(by), ...taken, ...unsure];
+  // Links are written after the record.
+  const early = still(stands) ? [] : lost(by);
   if (ownerless) return [INVALID, ...taken, ...early];
   if (taken.length > 0) return [...taken, ...early, ...unsure];
   return [answer(setting, next, id, 200, include), ...early, ...unsure];
