@@ -20,6 +20,7 @@ const api = keelson({
     if (mood === "fails") throw new TypeError("Billing is in a bad mood");
     return null;
   },
+  limits: { hookMs: 60_000 }, // it hangs longer than its callers wait
   logger: noopLogger,
 });
 const { url, server, close } = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false, gracePeriod: 0 });
