@@ -5,9 +5,10 @@ import { fileURLToPath } from "node:url";
 import { build } from "tsup";
 import { LOADED_IN_ORDER } from "../scripts/loaded-in-order.ts";
 import { beforeId, peers } from "./contenders.ts";
+import { requirePackages } from "./packages.ts";
 
-/** Where compiled files go; not under version control. */
-export const outputFolder = fileURLToPath(new URL("../.cache/bench/", import.meta.url));
+/** Where compiled files go, so that they find the packages of this folder; not under version control. */
+export const outputFolder = fileURLToPath(new URL(".cache/servers/", import.meta.url));
 
 // Beside their packages: a compiled server looks for those from where it is.
 const peersFolder = fileURLToPath(new URL("peers/dist/", import.meta.url));
@@ -27,6 +28,7 @@ export async function buildServers(
   before: string | undefined,
   beforeOn = "keelson-node",
 ): Promise<void> {
+  requirePackages();
   const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
   const present = contenders.filter((id) => id !== beforeId && !isPeer(id));
   await compile(outputFolder, {
@@ -62,6 +64,7 @@ function checkOut(commit: string): string {
  * @param name file in this folder, without its extension
  */
 export async function runCompiled(name: string): Promise<void> {
+  requirePackages();
   const outDir = `${outputFolder}${name}/`;
   await compile(outDir, { [name]: fileURLToPath(new URL(`${name}.ts`, import.meta.url)) });
   execFileSync(process.execPath, [join(outDir, `${name}.mjs`)], { stdio: "inherit" });

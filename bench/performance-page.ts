@@ -2,7 +2,7 @@ import { peers } from "./contenders.ts";
 import { goalContender, reachedGoals } from "./goals.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { processSection } from "./process-section.ts";
-import { conditions, reasons, sectionTable } from "./report.ts";
+import { conditions, reasons, sectionsOf, sectionTable } from "./report.ts";
 import type { Results } from "./results.ts";
 import { medianOf, type Ratio, ratioOf } from "./statistics.ts";
 import type { WorkloadId } from "./workloads.ts";
@@ -11,7 +11,7 @@ const absent = "–";
 
 const spread = ({ median, min, max }: Ratio): string => `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
 
-/** Medians only, so that the table stays readable; the report has the spreads. */
+/** Medians only, so that the table stays readable; `everything` has the spreads. */
 function ratioTable(results: Results, reference: string): string {
   const rows = results.contenders.map(({ id, lacks }) => [
     id,
@@ -67,6 +67,14 @@ function peerTable({ contenders, workloads, samples }: Results): string {
   return markdownTable(["workload", ...names, "p99, ms", `theirs (${names.join(", ")})`], rows);
 }
 
+/** Every table of the report by workload, with its spreads. */
+function everything(results: Results): string {
+  return sectionsOf(results)
+    .filter(({ title }) => title !== processSection(results).title)
+    .map((section) => `### ${section.title}\n\n${section.note}\n\n${sectionTable(section)}`)
+    .join("\n\n");
+}
+
 /** What a run puts into `docs/performance.md`, by the name of its place there. */
 export function performanceBlocks(results: Results): Readonly<Record<string, string>> {
   const contenders = results.contenders.map(({ id, note }) => `- \`${id}\`: ${note}`);
@@ -80,6 +88,7 @@ export function performanceBlocks(results: Results): Readonly<Record<string, str
     allocations: allocationTable(results),
     goals: goalTable(results),
     peers: peerTable(results),
+    everything: everything(results),
   };
 }
 

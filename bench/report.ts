@@ -15,7 +15,7 @@ export function sectionTable({ columns, rows }: Pick<Section, "columns" | "rows"
 export function conditions({ settings }: Results): string[] {
   const packages = Object.entries(settings.packages).map(([name, version]) => `${name} ${version}`);
   return [
-    `${settings.date}. ${settings.rounds} rounds, ${settings.seconds} s measured after ${settings.warmUpSeconds} s of warm-up ` +
+    `${settings.date}, commit ${settings.commit}. ${settings.rounds} rounds, ${settings.seconds} s measured after ${settings.warmUpSeconds} s of warm-up ` +
       `(${settings.firstWarmUpSeconds} s in the first round), ` +
       `${settings.connections} connections, pool of ${settings.pool}.`,
     `Node ${settings.node}, PostgreSQL ${settings.postgres}, ${packages.join(", ")}.`,
@@ -49,7 +49,7 @@ export function renderResults(results: Results): string {
     results.settings.complete ? "" : `\n**${partialNote}**\n`,
     conditions(results).join("\n"),
     "",
-    "How to read this: [README.md](README.md). Ratios are medians over the rounds, with the smallest and the largest.",
+    "How to read this: [README.md](../README.md). Ratios are medians over the rounds, with the smallest and the largest.",
     "",
     ...results.contenders.map((contender) => `- ${contender.id}: ${contender.note}`),
     ...reasons(results).map((reason) => `- ${reason}`),

@@ -11,6 +11,8 @@ export interface ProcessFigures extends StartFigures {
 /** How and where a run was done. */
 export interface Settings {
   readonly date: string;
+  /** What was measured, as `git describe` names it. */
+  readonly commit: string;
   readonly complete: boolean;
   readonly rounds: number;
   readonly seconds: number;

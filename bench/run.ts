@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { fileURLToPath } from "node:url";
 import { buildServers, outputFolder } from "./build.ts";
 import { checkAnswers } from "./check.ts";
 import { type Contender, peers, peersAreInstalled, peersHint } from "./contenders.ts";
@@ -14,7 +14,7 @@ import { renderResults } from "./report.ts";
 import type { ProcessFigures, Results, Settings } from "./results.ts";
 import { startServer } from "./server-process.ts";
 import { writePerformancePage } from "./write-performance-page.ts";
-import { writeResults } from "./write-results.ts";
+import { resultsFolder, writeResults } from "./write-results.ts";
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -28,10 +28,11 @@ function versionsIn(manifest: string, shown: readonly string[]): Record<string, 
 }
 
 function packageVersions(contenders: readonly Contender[]): Record<string, string> {
-  const own = ["@prisma/client", "@prisma/adapter-pg", "pg", "express", "hono", "@hono/node-server", "autocannon"];
+  const own = ["@prisma/client", "@prisma/adapter-pg", "pg", "express", "hono", "@hono/node-server"];
   const others = ["@feathersjs/feathers", "remult", "@zenstackhq/orm", "payload"];
   return {
     ...versionsIn("../package.json", own),
+    ...versionsIn("package.json", ["autocannon"]),
     ...(contenders.some((one) => peers.includes(one)) && versionsIn("peers/package.json", others)),
   };
 }
@@ -40,6 +41,7 @@ function settingsOf(options: BenchOptions, database: BenchDatabase): Settings {
   const { rounds, seconds, warmUpSeconds, firstWarmUpSeconds, connections, starts, complete } = options;
   return {
     date: new Date().toISOString().slice(0, 10),
+    commit: execFileSync("git", ["describe", "--always", "--dirty"], { encoding: "utf8" }).trim(),
     complete,
     rounds,
     seconds,
@@ -80,10 +82,9 @@ async function startCustomers(): Promise<Worker> {
   return customers;
 }
 
-/** Writes the published files after a whole run; other runs leave them alone and write to the cache. */
+/** Writes the results, and after a whole run the published page; other runs leave both alone and write to the cache. */
 function write(results: Results): void {
-  const folder = results.settings.complete ? fileURLToPath(new URL(".", import.meta.url)) : outputFolder;
-  mkdirSync(folder, { recursive: true });
+  const folder = results.settings.complete ? resultsFolder : outputFolder;
   writeResults(results, folder);
   if (results.settings.complete) writePerformancePage(results);
   say(`\n${renderResults(results)}\nWritten to ${folder}: results.json, results.md, report.html`);
@@ -91,12 +92,12 @@ function write(results: Results): void {
 
 async function run(options: BenchOptions): Promise<void> {
   pin(process.pid, loadCore);
-  if (!peersAreInstalled) say(peersHint);
   await buildServers(
     options.contenders.map((contender) => contender.id),
     options.before,
     options.beforeOn,
   );
+  if (!peersAreInstalled) say(peersHint);
   const database = await openDatabase();
   const running: Running[] = [];
   let load: LoadProcess | undefined;

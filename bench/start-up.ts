@@ -1,4 +1,4 @@
-// From the start of the process to the first good answer, on the built package: `npm run bench:start -- --rounds 5`.
+// From the start of the process to the first good answer, on the built package: `npm run start --prefix bench -- --rounds 5`.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,12 +9,13 @@ import { build } from "tsup";
 import { LOADED_IN_ORDER } from "../scripts/loaded-in-order.ts";
 import { peersAreInstalled, peersHint } from "./contenders.ts";
 import { benchDatabaseUrl, openDatabase } from "./database.ts";
+import { requirePackages } from "./packages.ts";
 import { firstAnswer, type Start } from "./start-up/first-answer.ts";
 import { median } from "./statistics.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 // Apart from what the other benchmarks compile, which they remove; that of a peer has to be where its packages are found.
-const folder = here("../.cache/bench-start-up/");
+const folder = here(".cache/start-up/");
 const peersFolder = here("peers/node_modules/.cache/start-up/");
 const database = "keelson_bench_start";
 
@@ -44,6 +45,7 @@ async function inPostgres(sql: string): Promise<void> {
   await client.query(sql).finally(() => client.end());
 }
 
+requirePackages();
 const dist = join(folder, "package");
 process.stdout.write("building the package\n");
 execFileSync("npx", ["tsup", "--no-dts", "--out-dir", dist], { cwd: here(".."), stdio: "ignore" });

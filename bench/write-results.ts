@@ -1,11 +1,16 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { renderResults } from "./report.ts";
 import { renderPage } from "./report-page.ts";
 import type { Results } from "./results.ts";
 
+/** Where the results of the last whole run are; not under version control. */
+export const resultsFolder = fileURLToPath(new URL("results/", import.meta.url));
+
 /** Writes what a run has found: for programs, for reading beside the code, and as a page with plots. */
 export function writeResults(results: Results, folder: string): void {
+  mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "results.json"), `${JSON.stringify(results, null, 1)}\n`);
   writeFileSync(join(folder, "results.md"), renderResults(results));
   writeFileSync(join(folder, "report.html"), renderPage(results));

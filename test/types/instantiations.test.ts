@@ -5,7 +5,7 @@ import { amount } from "../support/suite.ts";
 const COUNT = amount(50, 100);
 /**
  * Measured: about 141,600 for 50 entities, and 267,000 for 100. Raise it only for types that are worth the cost; `npm run
- * bench:types` shows the figures.
+ * types --prefix bench` shows the figures.
  */
 const LIMIT = amount(143_000, 270_000);
 /** The same with an HTTP client that lists and creates records of each: about 245,200 for 50 entities, and 472,000 for 100. */
