@@ -6,8 +6,8 @@ import { build } from "tsup";
 import { LOADED_IN_ORDER } from "../scripts/loaded-in-order.ts";
 import { beforeId, peers } from "./contenders.ts";
 
-/** Where compiled files go, from where they find the packages of the benchmarks; not under version control. */
-export const outputFolder = fileURLToPath(new URL(".cache/", import.meta.url));
+/** Where compiled files go; not under version control. */
+export const outputFolder = fileURLToPath(new URL("../.cache/bench/", import.meta.url));
 
 // Beside their packages: a compiled server looks for those from where it is.
 const peersFolder = fileURLToPath(new URL("peers/dist/", import.meta.url));

@@ -60,16 +60,8 @@ export const contenders: readonly Contender[] = [
   ...peers,
 ];
 
-const isInstalled = (folder: string): boolean => existsSync(fileURLToPath(new URL(folder, import.meta.url)));
-
-/** @throws Error unless the benchmarks' own packages are installed */
-export function checkInstalled(): void {
-  if (!isInstalled("node_modules/"))
-    throw new Error("the packages of the benchmarks are missing: npm ci --prefix bench");
-}
-
 /** Whether the peers can take part. */
-export const peersAreInstalled = isInstalled("peers/node_modules/");
+export const peersAreInstalled = existsSync(fileURLToPath(new URL("peers/node_modules/", import.meta.url)));
 
 /** How to let the peers take part. */
 export const peersHint = "Peers do not take part: npm ci --prefix bench/peers --ignore-scripts installs them.";

@@ -1,4 +1,4 @@
-// `npm run instructions --prefix bench -- [--before commit] [--workloads get,list,create]`: how many instructions Keelson's server
+// `npm run bench:instructions -- [--before commit] [--workloads get,list,create]`: how many instructions Keelson's server
 // executes for a request, counted by Valgrind. Unlike times, they do not depend on what else the machine does.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
+import { fileURLToPath } from "node:url";
 import { buildServers, outputFolder } from "./build.ts";
 import { checkAnswers } from "./check.ts";
-import { type Contender, checkInstalled, peers, peersAreInstalled, peersHint } from "./contenders.ts";
+import { type Contender, peers, peersAreInstalled, peersHint } from "./contenders.ts";
 import { canPin, loadCore, pin } from "./cores.ts";
 import { type BenchDatabase, openDatabase, poolSize } from "./database.ts";
 import { type LoadProcess, startLoad, startWorker, type Worker } from "./load-process.ts";
@@ -13,7 +14,7 @@ import { renderResults } from "./report.ts";
 import type { ProcessFigures, Results, Settings } from "./results.ts";
 import { startServer } from "./server-process.ts";
 import { writePerformancePage } from "./write-performance-page.ts";
-import { resultsFolder, writeResults } from "./write-results.ts";
+import { writeResults } from "./write-results.ts";
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -27,11 +28,10 @@ function versionsIn(manifest: string, shown: readonly string[]): Record<string, 
 }
 
 function packageVersions(contenders: readonly Contender[]): Record<string, string> {
-  const own = ["@prisma/client", "@prisma/adapter-pg", "pg", "express", "hono", "@hono/node-server"];
+  const own = ["@prisma/client", "@prisma/adapter-pg", "pg", "express", "hono", "@hono/node-server", "autocannon"];
   const others = ["@feathersjs/feathers", "remult", "@zenstackhq/orm", "payload"];
   return {
     ...versionsIn("../package.json", own),
-    ...versionsIn("package.json", ["autocannon"]),
     ...(contenders.some((one) => peers.includes(one)) && versionsIn("peers/package.json", others)),
   };
 }
@@ -80,9 +80,9 @@ async function startCustomers(): Promise<Worker> {
   return customers;
 }
 
-/** Writes the results; those of a whole run are kept, and their figures published. */
+/** Writes the published files after a whole run; other runs leave them alone and write to the cache. */
 function write(results: Results): void {
-  const folder = results.settings.complete ? resultsFolder : outputFolder;
+  const folder = results.settings.complete ? fileURLToPath(new URL(".", import.meta.url)) : outputFolder;
   mkdirSync(folder, { recursive: true });
   writeResults(results, folder);
   if (results.settings.complete) writePerformancePage(results);
@@ -90,7 +90,6 @@ function write(results: Results): void {
 }
 
 async function run(options: BenchOptions): Promise<void> {
-  checkInstalled();
   pin(process.pid, loadCore);
   if (!peersAreInstalled) say(peersHint);
   await buildServers(

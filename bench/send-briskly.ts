@@ -1,4 +1,4 @@
-import autocannon, { type Result } from "autocannon";
+import autocannon from "autocannon";
 import type { LoadJob } from "./load-process.ts";
 import type { Sent } from "./sent.ts";
 import type { LoadRequest } from "./workloads.ts";
@@ -12,7 +12,7 @@ export async function sendBriskly(job: LoadJob, dealt: readonly LoadRequest[][])
   const durations: number[] = [];
   const started = performance.now();
   let seconds = 0;
-  const outcome = await new Promise<Result>((resolve, reject) => {
+  const outcome = await new Promise<autocannon.Result>((resolve, reject) => {
     const instance = autocannon(
       {
         url: `http://127.0.0.1:${job.port}`,

@@ -1,4 +1,4 @@
-// From the start of the process to the first good answer, on the built package: `npm run start --prefix bench -- --rounds 5`.
+// From the start of the process to the first good answer, on the built package: `npm run bench:start -- --rounds 5`.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

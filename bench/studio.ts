@@ -1,5 +1,5 @@
 /**
- * `npm run studio --prefix bench`: how long the studio's page takes from its address to the first row of a list, in an app of 300
+ * `npm run bench:studio`: how long the studio's page takes from its address to the first row of a list, in an app of 300
  * entities, one of which has a million records, and how many bytes it loads for that.
  */
 import { mkdtempSync, rmSync } from "node:fs";

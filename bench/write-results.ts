@@ -1,12 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { renderResults } from "./report.ts";
 import { renderPage } from "./report-page.ts";
 import type { Results } from "./results.ts";
-
-/** The results of the last whole run on this machine; not under version control. */
-export const resultsFolder = fileURLToPath(new URL("results/", import.meta.url));
 
 /** Writes what a run has found: for programs, for reading beside the code, and as a page with plots. */
 export function writeResults(results: Results, folder: string): void {

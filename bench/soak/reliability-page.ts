@@ -31,15 +31,11 @@ function summary({ soak, fuzz }: ReliabilityFigures): string {
   return markdownTable(
     ["", "figure", "command"],
     [
-      ["requests under load, of all kinds", sum(({ requests }) => requests), "`npm run soak --prefix bench`"],
-      ["answers of 5xx among them", sum(({ serverErrors }) => serverErrors), "`npm run soak --prefix bench`"],
-      ["answers that were not what they had to be", sum(({ wrong }) => wrong), "`npm run soak --prefix bench`"],
-      [
-        "writes that were acknowledged",
-        sum(({ acknowledgedWrites }) => acknowledgedWrites),
-        "`npm run soak --prefix bench`",
-      ],
-      ["of them lost", sum(({ lostWrites }) => lostWrites), "`npm run soak --prefix bench`"],
+      ["requests under load, of all kinds", sum(({ requests }) => requests), "`npm run soak`"],
+      ["answers of 5xx among them", sum(({ serverErrors }) => serverErrors), "`npm run soak`"],
+      ["answers that were not what they had to be", sum(({ wrong }) => wrong), "`npm run soak`"],
+      ["writes that were acknowledged", sum(({ acknowledgedWrites }) => acknowledgedWrites), "`npm run soak`"],
+      ["of them lost", sum(({ lostWrites }) => lostWrites), "`npm run soak`"],
       ["hostile inputs, as bytes on the wire", fuzz === undefined ? NOT_YET : whole(fuzz.tried), "`npm run fuzz`"],
       ["of them survived", fuzz === undefined ? NOT_YET : whole(fuzz.survived), "`npm run fuzz`"],
     ],

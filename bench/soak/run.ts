@@ -1,4 +1,4 @@
-// A compiled server under a million requests of all kinds: `npm run soak --prefix bench -- --requests 1000000 --database postgres`.
+// A compiled server under a million requests of all kinds: `npm run soak -- --requests 1000000 --database postgres`.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -28,9 +28,7 @@ const { values } = parseArgs({
 const requests = Number(values.requests);
 const databases = KINDS.filter((kind) => values.database === undefined || values.database === kind);
 if (!(requests > 0) || databases.length === 0) {
-  process.stderr.write(
-    "Usage: npm run soak --prefix bench -- [--requests n] [--database postgres|embedded] [--lanes n] [--seed n]\n",
-  );
+  process.stderr.write("Usage: npm run soak -- [--requests n] [--database postgres|embedded] [--lanes n] [--seed n]\n");
   process.exit(2);
 }
 

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { costOfEntities, type Diagnostics, measureTypes } from "./measure-types.ts";
 
 // What entities cost the compiler, compared with what is written in figures.json. Counts do not depend on the machine,
-// times and memory do. `npm run types --prefix bench -- --write` keeps the figures for the next run.
+// times and memory do. `npm run bench:types -- --write` keeps the figures for the next run.
 
 /** How many entities, without and with a client over HTTP. */
 const CASES = [

@@ -1,5 +1,5 @@
 /**
- * The optimizations, which never change a result. Tests and `npm run fast --prefix bench` switch them off one by one;
+ * The optimizations, which never change a result. Tests and `npm run bench:fast` switch them off one by one;
  * docs/adr/0053-give-each-special-case-for-speed-a-switch-and-a-figure.md has the figures.
  */
 export interface Fast {
