@@ -3,7 +3,7 @@ import { afterAll, vi } from "vitest";
 // Test files that share a process each start with fresh modules, and restore the process's state. Modules that Node
 // itself loaded (Prisma, zod, the database drivers) stay loaded, which is the reason for sharing a process.
 
-vi.resetModules();
+//vi.resetModules();
 
 const environment = { ...process.env };
 const folder = process.cwd();

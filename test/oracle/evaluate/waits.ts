@@ -2,7 +2,16 @@
  * Where writes wait for each other, what they depend on is decided again after their statement. A write that ends its own
  * right may then be refused.
  */
-import { entityOf, keyOf, keysOf, type Model, type Principal, type Row, relationOf } from "../model.ts";
+import {
+  type EntityModel,
+  entityOf,
+  keyOf,
+  keysOf,
+  type Model,
+  type Principal,
+  type Row,
+  relationOf,
+} from "../model.ts";
 import { INVALID, type Outcome } from "./outcome.ts";
 import { allowed, passes } from "./rules.ts";
 import { pairsAt, rowOf, rowsOf, type World } from "./world.ts";
@@ -21,37 +30,38 @@ export function refusalsAfterWaits(
   ];
 }
 
-/** Whether a write hides a record that it refers to from its own caller's lists. */
+/** Whether a write hides a record that it refers to, or that it adds to a list, from its own caller's lists. */
 function hidesReferences(model: Model, before: World, after: World, by: Principal): boolean {
-  return model.entities.some((entity) =>
+  const isHidden = (target: EntityModel, id: unknown): boolean => {
+    const row = rowOf(after, target.name, id);
+    return row !== undefined && !passes(model, after, target, row, target.rules.read, by, "list");
+  };
+  const hidesKeys = model.entities.some((entity) =>
     writtenRows(before, after, entity.name).some((row) =>
-      keysOf(entity).some((relation) => {
-        const key = keyOf(relation);
-        const target = entityOf(model, relation.target);
-        const referred = rowOf(after, target.name, row[key]);
-        return referred !== undefined && !passes(model, after, target, referred, target.rules.read, by, "list");
-      }),
+      keysOf(entity).some((relation) => isHidden(entityOf(model, relation.target), row[keyOf(relation)])),
     ),
   );
+  return hidesKeys || changedEnds(model, before, after).some(({ entity, id }) => isHidden(entity, id));
 }
 
 const writtenRows = (before: World, after: World, entity: string): readonly Row[] =>
   rowsOf(after, entity).filter((row) => JSON.stringify(row) !== JSON.stringify(rowOf(before, entity, row.id)));
 
 /** Whether a write ends its own caller's right to change a record whose pairs it changes. That is decided again, too. */
-function endsRightsToPairs(model: Model, before: World, after: World, by: Principal): boolean {
-  return [...after.pairs.keys()].some((at) => {
+const endsRightsToPairs = (model: Model, before: World, after: World, by: Principal): boolean =>
+  changedEnds(model, before, after).some(({ entity, id }) => {
+    const row = rowOf(after, entity.name, id);
+    return row !== undefined && !allowed(model, after, entity, row, "update", by);
+  });
+
+/** Both ends of the pairs that a write adds and removes. */
+function changedEnds(model: Model, before: World, after: World): { entity: EntityModel; id: string }[] {
+  return [...after.pairs.keys()].flatMap((at) => {
     const [name = "", relation = ""] = at.split(".");
     const source = entityOf(model, name);
     const target = entityOf(model, relationOf(source, relation)?.target ?? name);
     const [old, now] = [pairsAt(before, at), pairsAt(after, at)];
     const changed = [...[...old].filter((pair) => !now.has(pair)), ...[...now].filter((pair) => !old.has(pair))];
-    return changed.some((pair) =>
-      pair.split("|").some((id, side) => {
-        const entity = side === 0 ? source : target;
-        const row = rowOf(after, entity.name, id);
-        return row !== undefined && !allowed(model, after, entity, row, "update", by);
-      }),
-    );
+    return changed.flatMap((pair) => pair.split("|").map((id, side) => ({ entity: side === 0 ? source : target, id })));
   });
 }
