@@ -40,7 +40,7 @@ export default defineConfig({
       tsconfig: "./test/types/tsconfig.json",
     },
     sequence: { sequencer: LongFilesFirst },
-    // Files share processes, with fresh modules for each: starting a process and loading Prisma costs more than most tests.
+    // Files share processes and modules: starting a process and loading them costs more than most tests.
     pool: "forks",
     isolate: false,
     setupFiles: ["test/support/fresh-state.ts"],

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import { builtOnce } from "../support/built-once.ts";
 import { repositoryRoot, sourceFiles } from "../support/source-files.ts";
+import { whenFileEnds } from "../support/when-file-ends.ts";
 
 /**
  * The folder of the package as published, without declarations. Users run compiled commands, and so do these tests.
@@ -53,14 +53,16 @@ let copy: Promise<string> | undefined;
  * modules, and named rules would stay defined for the next file.
  */
 export function packageOfThisFile(): Promise<string> {
-  copy ??= builtPackage().then(async (built) => {
-    const folder = await mkdtemp(`${built}-`);
-    await cp(built, folder, { recursive: true });
-    return folder;
-  });
+  copy ??= copyOf(builtPackage());
   return copy;
 }
 
-afterAll(async () => {
-  if (copy !== undefined) await rm(await copy, { recursive: true, force: true });
-});
+async function copyOf(built: Promise<string>): Promise<string> {
+  const folder = await mkdtemp(`${await built}-`);
+  whenFileEnds(() => {
+    copy = undefined;
+    return rm(folder, { recursive: true, force: true });
+  });
+  await cp(await built, folder, { recursive: true });
+  return folder;
+}

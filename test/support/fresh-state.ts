@@ -1,16 +1,16 @@
 import { afterAll, vi } from "vitest";
+import { endFile } from "./when-file-ends.ts";
 
-// Test files that share a process each start with fresh modules, and restore the process's state. Modules that Node
-// itself loaded (Prisma, zod, the database drivers) stay loaded, which is the reason for sharing a process.
-
-//vi.resetModules();
+// Test files share a process and its modules, because loading them costs more than most tests. Each file restores the
+// process's state.
 
 const environment = { ...process.env };
 const folder = process.cwd();
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 const listeners = new Map(signals.map((signal) => [signal, process.listeners(signal)]));
 
-afterAll(() => {
+afterAll(async () => {
+  await endFile();
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
   Object.assign(process.env, environment);
   process.chdir(folder);
