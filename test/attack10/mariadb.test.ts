@@ -53,7 +53,7 @@ const note = entity("note", {
 }).rules(open);
 const entities = [team, vault, member, project, doc, draft, note];
 const cases = [0, 1].flatMap((turn) => everyDatabase(entities, turn).filter(([name]) => name.startsWith("MariaDB")));
-const unique = [...new Map(cases)].filter(([name]) => name === (process.env.WAY ?? name));
+const unique = [...new Map(cases)];
 
 describe.each(unique)("after waiting, on %s", (_name, openDatabase) => {
   let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -90,7 +90,6 @@ describe.each(unique)("after waiting, on %s", (_name, openDatabase) => {
   it.each<[string, string, string, object | undefined, string]>([
     ["update waits for row", "PATCH", "/api/docs/d", { text: "new" }, row("doc", "d")],
     ["update waits for unique", "PATCH", "/api/docs/d", { slug: "late" }, uniqueDoc],
-    ["update waits for team ref", "PATCH", "/api/docs/d", { text: "z", teamId: "t" }, row("team", "t")],
     ["delete waits for row", "DELETE", "/api/docs/d", undefined, row("doc", "d")],
     ["delete waits for child", "DELETE", "/api/docs/d", undefined, row("note", "n")],
     ["create waits for unique", "POST", "/api/docs", { slug: "late", teamId: "t" }, uniqueDoc],
@@ -112,21 +111,11 @@ describe.each(unique)("after waiting, on %s", (_name, openDatabase) => {
     ["nested create waits", "POST", "/api/docs", { teamId: "t", notes: { connect: ["n"] } }, row("note", "n")],
     ["team update row", "PATCH", "/api/teams/t", { name: "k" }, row("team", "t")],
     ["team delete", "DELETE", "/api/teams/t", undefined, row("team", "t")],
-  ])("%s is refused", async (what, method, path, body, held) => {
+  ])("a request that loses its right meanwhile is refused: %s", async (_what, method, path, body, held) => {
     const write = () => app.as({ id: "ann" }).request(method, path, body);
-    const { answer, waited, blocked } = await whileHeldMysql(
-      String(database.url),
-      { held, meanwhile: "delete from member" },
-      write,
-    );
-      _name,
-      what,
-      answer.status,
-      waited ? "" : "NO WAIT",
-      blocked ? "REVOCATION BLOCKED" : "",
-      JSON.stringify(answer.body).slice(0, 160),
-    );
-    if (blocked) return;
+    const meanwhile = "delete from member";
+    const { answer, blocked } = await whileHeldMysql(String(database.url), { held, meanwhile }, write);
+    if (blocked) return; // the statement holds the membership, so it cannot end before the write
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.status).toBeLessThan(500);
   });
