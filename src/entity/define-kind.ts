@@ -66,8 +66,9 @@ export function defineKind<T>({ name, stored, schema, operators, toText, fromTex
   if (unknown !== undefined) throw new ConfigurationError(`${at}: ${stored} has no operator "${unknown}"`);
   if ((toText === undefined) !== (fromText === undefined))
     throw new ConfigurationError(`${at}: \`toText\` and \`fromText\` come together`);
+  const converted = convertedBy(base as unknown as FieldKind<T>, schema);
   const read = (value: unknown): Parsed<T> => {
-    const found = schema.safeParse(value);
+    const found = converted.safeParse(value);
     return found.success ? parsed(found.data) : unreadable(found.error.issues[0]?.message ?? `must be ${name}`);
   };
   const kind: FieldKind<T> = {
@@ -78,9 +79,19 @@ export function defineKind<T>({ name, stored, schema, operators, toText, fromTex
       const found = base.parse(text);
       return found.ok ? read(found.value) : found;
     },
-    schema: () => schema,
+    schema: () => converted,
     ...(toText !== undefined && { toCell: toText }),
     ...(fromText !== undefined && { fromCell: (text: string) => read(fromText(text)) }),
   };
   return field(Object.freeze(kind) as FieldKind);
+}
+
+/** The schema with values in the form in which they are stored, such as a UUID in lower case: rules see what is stored. */
+function convertedBy<T>({ convert }: FieldKind<T>, schema: ZodType<T>): ZodType<T> {
+  if (convert === undefined) return schema;
+  return schema.check((given) => {
+    const found = convert(given.value);
+    if (found.ok) given.value = found.value;
+    else given.issues.push({ code: "custom", message: found.message, input: given.value });
+  });
 }

@@ -134,7 +134,7 @@ export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transact
 export { mayWaitForOthers } from "./run/changed-columns.ts";
 export { decideCreateAgain, entitiesInRule } from "./run/execute-create.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
-export { decideUpdateAgain, notePairs } from "./run/execute-write.ts";
+export { decideUpdateAgain, notePairs, pairsChangedBy } from "./run/execute-write.ts";
 export { orderOfSearch } from "./run/rank.ts";
 export { inOrderOfIds } from "./run/run-several.ts";
 export { findByKey, keyValue, upsert } from "./run/upsert.ts";

@@ -34,7 +34,7 @@ const cross = (table: string, send: () => Promise<{ status: number; body: unknow
   whileHeld(
     database.url,
     {
-      held: `select id from "group" where id = 'g' for update`,
+      held: `set local deadlock_timeout = '1min'; select id from "group" where id = 'g' for update`,
       next: `update "${table}" set n = 7 where id = 'r'`,
       end: "commit",
     },

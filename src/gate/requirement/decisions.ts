@@ -48,6 +48,8 @@ async function decideSeveral(
   ids: readonly string[],
   includesReach: boolean,
 ): Promise<Decision> {
+  // What may be decided about records in general, since there is none to ask for.
+  if (ids.length === 0) return decide(scope, { ...input, ids: undefined }, includesReach);
   const { entity } = scope.runtime.find(input.entity);
   const together = newOperation(scope, entity, input);
   try {

@@ -112,11 +112,12 @@ export async function decideCreateAgain(operation: Operation, written: readonly 
   await refuseUnmet(operation as MutableOperation, where, scope.store);
 }
 
-/** The entities of records on which the rule of a new record depends. */
-export function entitiesInRule({ decision, entity, scope }: Operation): readonly AnyEntity[] {
+/** The entities of records on which the decision about a record depends. */
+export function entitiesInRule(operation: Operation): readonly AnyEntity[] {
+  const { decision, entity, requirements, scope } = operation as MutableOperation;
   const { model } = scope.app;
   if (decision.guard !== undefined) return model.entities; // it may return any condition
-  const where = compileWhere(model, entity, decision.predicate);
+  const where = compileWhere(model, entity, allOf(decision.predicate, conditionUpTo(requirements, "changed")));
   return model.entities.filter((one) => looksAt(where, one));
 }
 

@@ -124,16 +124,18 @@ async function refuseSelfMade(
 interface Updated {
   readonly where: Condition;
   readonly before: Row;
-  readonly pairs?: readonly PairChange[];
 }
 
 const updated = new WeakMap<Operation, Updated>();
+const changedPairs = new WeakMap<Operation, readonly PairChange[]>();
 
-/** Notes that an update has changed pairs of its record, which do not count when it is decided again. */
+/** Notes the pairs that a write has changed, which do not count when it is decided again. */
 export function notePairs(operation: Operation, pairs: readonly PairChange[]): void {
-  const found = updated.get(operation);
-  if (found !== undefined) updated.set(operation, { ...found, pairs });
+  changedPairs.set(operation, pairs);
 }
+
+/** The noted pairs of a write; undefined if there are none. */
+export const pairsChangedBy = (operation: Operation): readonly PairChange[] | undefined => changedPairs.get(operation);
 
 /**
  * Decides again on an updated record, before and after the change, since storing its pairs or nested records may have
@@ -146,7 +148,8 @@ export async function decideUpdateAgain(operation: Operation, written: readonly 
   const [row] = operation.records;
   if (found === undefined || row === undefined) return;
   const { entity, scope } = operation as MutableOperation;
-  const { before, pairs } = found;
+  const { before } = found;
+  const pairs = pairsChangedBy(operation);
   const writes = [{ entity, id: before.id, before, pairs }, ...written] as const;
   const where = await asBeforeWrites(scope.store, found.where, writes);
   if (!(await meetsChanged(scope.store, where, before, pairs))) throw new RecordChangedError();

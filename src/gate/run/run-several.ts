@@ -16,6 +16,12 @@ export function inOrderOfIds<T>({ columns }: AnyEntity, items: readonly T[], idO
   return [...valid.sort((a, b) => kind.compare(idOf(a), idOf(b))), ...invalid];
 }
 
+/** An id as it is stored, such as a UUID in lower case; an invalid one is returned unchanged. */
+function storedForm({ columns }: AnyEntity, id: string): string {
+  const found = (columns.id as ColumnDefinition).kind.convert?.(id);
+  return found?.ok === true ? String(found.value) : id;
+}
+
 /**
  * Runs an operation on several records: as one statement when no rule, hook or validator needs the individual records;
  * otherwise one at a time in a transaction, in the order of their ids. All such transactions lock in that order, and
@@ -25,7 +31,7 @@ export function inOrderOfIds<T>({ columns }: AnyEntity, items: readonly T[], idO
 export async function runSeveral(scope: GateScope, input: OperationInput, ids: readonly string[]): Promise<Operation> {
   const { entity, planOf } = scope.runtime.find(input.entity);
   if (input.kind !== "update" && input.kind !== "delete") throw new InternalError("ids are for updates and deletes");
-  const distinct = inOrderOfIds(entity, [...new Set(ids)], (id) => id);
+  const distinct = inOrderOfIds(entity, [...new Set(ids.map((id) => storedForm(entity, id)))], (id) => id);
   // The total depends on each of them. Deleted ones cannot be read afterwards.
   if (input.kind === "update") for (const id of distinct) scope.state.shown?.note(entity, { id });
   const isPlain = input.set === undefined && (input.precondition ?? scope.state.precondition) === undefined;

@@ -10,6 +10,8 @@ import {
   type Operation,
   type OperationInput,
   type OperationScope,
+  type PairChange,
+  pairsChangedBy,
 } from "../../gate/index.ts";
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 import { wrong } from "./nested-input.ts";
@@ -80,12 +82,13 @@ async function runNoted(scope: OperationScope, input: OperationInput): Promise<O
   const lock = kind === "delete" ? "delete" : true;
   const before = isNew ? null : await scope.driver.findOne(entity, { id }, { lock });
   const places = noting.map(({ writes }) => [writes, writes.length] as const);
-  const note = (of: unknown): void => {
-    for (const [writes, place] of places) writes[place] = { entity: entity as AnyEntity, id: of, before };
+  const note = (of: unknown, pairs?: readonly PairChange[]): void => {
+    for (const [writes, place] of places) writes[place] = { entity: entity as AnyEntity, id: of, before, pairs };
   };
   if (isNew || before !== null) note(id);
   const done = await scope.run(input);
   if (isNew) note(done.records[0]?.id);
+  else if (before !== null) note(id, pairsChangedBy(done));
   return done;
 }
 

@@ -69,7 +69,7 @@ export function addLinkHooks(
     operation.whenWritten(async () => {
       if (decided === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
       await storeDecided(operation, decided);
-      notePairs(operation, decided.changes);
+      notePairs(operation, byRelation(decided.changes));
       if (decided.changes.some(({ added, removed }) => added.length + removed.length > 0))
         await decideAgain(operation, decided);
     });
@@ -158,9 +158,28 @@ async function storeDecided(operation: Operation, { changes, rights }: Decided):
 async function decideAgain(operation: Operation, { changes, rights, seen }: Decided): Promise<void> {
   const { kind, scope } = operation;
   if (!scope.driver.capabilities.concurrentTransactions) return;
-  if (kind === "create") await assertMayChange(operation, changes, idOf(operation), rights);
+  const asked = kind === "create" ? changes : withoutOwnReasons(changes, rights);
+  await assertMayChange(operation, asked, idOf(operation), rights);
   await checkTargetsAgain(operation, seen);
   await (kind === "create" ? decideCreateAgain : decideUpdateAgain)(operation);
+}
+
+/** The changes to which the right does not come from the record itself, since that may end by the change. */
+function withoutOwnReasons(changes: readonly Changes[], rights: PairRights): readonly Changes[] {
+  return changes.map(({ relation, added, removed }) => {
+    const isApart = (id: string): boolean => rights.get(relation.target)?.has(id) === true;
+    return { relation, added: added.filter(isApart), removed: removed.filter(isApart) };
+  });
+}
+
+/** The changes of each relation, together. */
+function byRelation(changes: readonly Changes[]): readonly Changes[] {
+  const found = new Map<ResolvedRelation, Changes>();
+  for (const { relation, added, removed } of changes) {
+    const known = found.get(relation) ?? { relation, added: [], removed: [] };
+    found.set(relation, { relation, added: [...known.added, ...added], removed: [...known.removed, ...removed] });
+  }
+  return [...found.values()];
 }
 
 function idOf({ records }: Operation): string {
