@@ -48,7 +48,7 @@ async function decideSeveral(
   ids: readonly string[],
   includesReach: boolean,
 ): Promise<Decision> {
-  // What may be decided about records in general, since there is none to ask for.
+  // Without ids, the decision is about records in general.
   if (ids.length === 0) return decide(scope, { ...input, ids: undefined }, includesReach);
   const { entity } = scope.runtime.find(input.entity);
   const together = newOperation(scope, entity, input);

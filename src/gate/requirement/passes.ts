@@ -1,6 +1,6 @@
-import { type AnyEntity, jsonText } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, jsonText } from "../../entity/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
-import type { Row, Where } from "../condition/condition.ts";
+import { and, type Condition, compare, type Row, type Where } from "../condition/condition.ts";
 import { forDecisions, matchesAlone } from "../condition/matches.ts";
 import type { Decision, Operation } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
@@ -109,10 +109,11 @@ export function observe(entity: AnyEntity, given: Row): Observation {
     record,
     columns: () => new Set(seen.keys()),
     conditions(except = {}) {
-      const where: Record<string, unknown> = {};
+      const parts: Condition[] = [];
       for (const [name, text] of seen)
-        if (text === undefined && name in row && !Object.hasOwn(except, name)) where[name] = row[name] ?? null;
-      return where;
+        if (text === undefined && name in row && !Object.hasOwn(except, name))
+          parts.push(compare(entity.columns[name] as ColumnDefinition, "eq", row[name] ?? null));
+      return and(parts);
     },
     comparison(except = {}) {
       const texts = [...seen].filter(([name, text]) => text !== undefined && !Object.hasOwn(except, name));

@@ -134,7 +134,7 @@ export function notePairs(operation: Operation, pairs: readonly PairChange[]): v
   changedPairs.set(operation, pairs);
 }
 
-/** The noted pairs of a write; undefined if there are none. */
+/** The noted pairs of a write; undefined for a write that has noted no pairs. */
 export const pairsChangedBy = (operation: Operation): readonly PairChange[] | undefined => changedPairs.get(operation);
 
 /**

@@ -111,6 +111,7 @@ export function answerOnce(
     if (!rules().takes(route) || !(isKeyed || rules().requires(route))) return;
     const next = call.respond;
     call.respond = async (scope) => {
+      if (!isKeyed && scope.state.idempotencyKey !== undefined) return next(scope); // a batch has a key for all its items
       await assertMayUse(route, scope);
       const key = readKey(request);
       if (key === undefined) throw new IdempotencyKeyRequiredError();

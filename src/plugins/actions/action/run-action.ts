@@ -138,7 +138,11 @@ async function authorizeAction(
     return onResource ? recordFor(action, scope, params.id as string) : authorizeCollection(action, scope);
   // The action's operations check the rules in their statements. This refuses callers who are denied for every record.
   await scope.access.decide({ kind: decidedAs(access, onResource), entity, access, rules });
-  if (onResource && definition.takesAnyId !== true) refuseLongId(params.id as string, scope);
+  if (!onResource) return { record: null };
+  const id = params.id as string;
+  if (definition.takesAnyId !== true) refuseLongId(id, scope);
+  if (access !== "create") scope.state.shown?.uses.push({ entity, id, access, rules });
+  scope.state.shown?.uses.push({ entity, id, access: "read" });
   return { record: null };
 }
 

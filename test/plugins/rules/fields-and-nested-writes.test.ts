@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { belongsTo, defineRule, entity, hasMany, string } from "../../src/index.ts";
-import { createTestApp } from "../../src/testing/index.ts";
-import { ALL_DATABASES } from "../support/sql-databases.ts";
-import { whileHeld } from "../support/while-held.ts";
+import { belongsTo, defineRule, entity, hasMany, string } from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { ALL_DATABASES } from "../../support/sql-databases.ts";
+import { whileHeld } from "../../support/while-held.ts";
 
 const everyone = ["everyone"];
 const open = { read: everyone, create: everyone, update: everyone, delete: everyone };
-const ofMember = defineRule("a10OfMember", ({ user }) => ({ folder: { members: { userId: String(user?.id) } } }));
+const ofMember = defineRule("rfnOfMember", ({ user }) => ({ folder: { members: { userId: String(user?.id) } } }));
 const folder = entity("folder", { name: string, members: hasMany(() => access), pages: hasMany(() => page) }).rules(
   open,
 );

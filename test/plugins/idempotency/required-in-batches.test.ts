@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { entity, keelson, memoryDriver, noopLogger, string } from "../../src/index.ts";
-import { idempotency } from "../../src/plugins/idempotency/index.ts";
-import { request, startApp } from "../support/http.ts";
+import { entity, keelson, memoryDriver, noopLogger, string } from "../../../src/index.ts";
+import { idempotency } from "../../../src/plugins/idempotency/index.ts";
+import { request, startApp } from "../../support/http.ts";
 
 it("the key of a batch is the key that its items require", async () => {
   const order = entity("order", { item: string }).rules({ read: ["everyone"], create: ["authenticated"] });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { defineRule, entity, keelson, noopLogger, string } from "../../src/index.ts";
-import { idempotency } from "../../src/plugins/idempotency/index.ts";
-import { request, startApp } from "../support/http.ts";
-import { ALL_DATABASES } from "../support/sql-databases.ts";
+import { defineRule, entity, keelson, noopLogger, string } from "../../../src/index.ts";
+import { idempotency } from "../../../src/plugins/idempotency/index.ts";
+import { request, startApp } from "../../support/http.ts";
+import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
 const isMember = defineRule(
-  "a10IsMember",
+  "iupIsMember",
   async ({ user, driver }) => (await driver.count("member", { userId: String(user?.id) })) > 0,
 );
 const member = entity("member", { userId: string }).rules({ read: ["everyone"] });

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { action, bool, defineRule, entity, string, toggleAction } from "../../src/index.ts";
-import { idempotency } from "../../src/plugins/idempotency/index.ts";
-import { createTestApp } from "../../src/testing/index.ts";
+import { action, bool, defineRule, entity, string, toggleAction } from "../../../src/index.ts";
+import { idempotency } from "../../../src/plugins/idempotency/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
 
-const isOpen = defineRule("a10ToggleOpen", () => ({ open: true }));
+const isOpen = defineRule("itgToggleOpen", () => ({ open: true }));
 const order = entity("order", { item: string, open: bool.default(true), done: bool.default(false) })
   .rules({ read: ["everyone"], update: [isOpen] })
   .actions({

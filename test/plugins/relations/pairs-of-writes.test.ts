@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { belongsTo, bool, defineRule, entity, hasMany, manyToMany, string } from "../../src/index.ts";
-import { createTestApp } from "../../src/testing/index.ts";
-import { SQL_DATABASES } from "../support/sql-databases.ts";
-import { whileHeld } from "../support/while-held.ts";
+import { belongsTo, bool, defineRule, entity, hasMany, manyToMany, string } from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { SQL_DATABASES } from "../../support/sql-databases.ts";
+import { whileHeld } from "../../support/while-held.ts";
 
 const everyone = ["everyone"];
 const open = { read: everyone, create: everyone, update: everyone, delete: everyone };
 const group = entity("group", { open: bool }).rules(open);
-const inOpen = defineRule("a10InOpen", () => ({ groups: { open: true } }));
-const partInOpen = defineRule("a10PartInOpen", () => ({ parts: { groups: { open: true } } }));
+const inOpen = defineRule("rpwInOpen", () => ({ groups: { open: true } }));
+const partInOpen = defineRule("rpwPartInOpen", () => ({ parts: { groups: { open: true } } }));
 const doc = entity("doc", { title: string, groups: manyToMany(() => group) }).rules({
   read: everyone,
   update: [inOpen],

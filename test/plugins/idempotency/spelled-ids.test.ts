@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bool, bulkUpdateAction, defineRule, entity, keelson, noopLogger, string, uuid } from "../../src/index.ts";
-import { idempotency } from "../../src/plugins/idempotency/index.ts";
-import { request, startApp } from "../support/http.ts";
-import { ALL_DATABASES } from "../support/sql-databases.ts";
+import { bool, bulkUpdateAction, defineRule, entity, keelson, noopLogger, string, uuid } from "../../../src/index.ts";
+import { idempotency } from "../../../src/plugins/idempotency/index.ts";
+import { request, startApp } from "../../support/http.ts";
+import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
-const whileOpen = defineRule("a10IdsOpen", () => ({ open: true }));
+const whileOpen = defineRule("isiIdsOpen", () => ({ open: true }));
 const order = entity("order", { item: string, open: bool.default(true) })
   .id(uuid, { from: "caller" })
   .rules({ read: [whileOpen], create: ["authenticated"], update: ["authenticated"] })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { belongsTo, defineRule, entity, hasMany, manyToMany, string } from "../../src/index.ts";
-import { createTestApp } from "../../src/testing/index.ts";
-import { SQL_DATABASES } from "../support/sql-databases.ts";
-import { whileHeld } from "../support/while-held.ts";
+import { belongsTo, defineRule, entity, hasMany, manyToMany, string } from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { SQL_DATABASES } from "../../support/sql-databases.ts";
+import { whileHeld } from "../../support/while-held.ts";
 
 const everyone = ["everyone"];
 const open = { read: everyone, create: everyone, update: everyone, delete: everyone };
-const mine = defineRule("a10PairMine", ({ user }) => ({ members: { userId: String(user?.id) } }));
+const mine = defineRule("rpqPairMine", ({ user }) => ({ members: { userId: String(user?.id) } }));
 const team = entity("team", { members: hasMany(() => member), projects: manyToMany(() => project) }).rules({
   read: everyone,
   update: [mine],

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { action, bool, defineRule, entity, string } from "../../src/index.ts";
-import { defineKind } from "../../src/plugin.ts";
-import { idempotency } from "../../src/plugins/idempotency/index.ts";
-import { createTestApp } from "../../src/testing/index.ts";
-import { ALL_DATABASES } from "../support/sql-databases.ts";
+import { action, bool, defineRule, entity, string } from "../../../src/index.ts";
+import { defineKind } from "../../../src/plugin.ts";
+import { idempotency } from "../../../src/plugins/idempotency/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
 const score = defineKind({ name: "score", stored: "int", schema: z.int(), operators: ["gt", "lt"] });
-const low = defineRule("a10Low", ({ record }) => Number(record?.score) < 10);
-const isOpen = defineRule("a10RestrictedOpen", () => ({ open: true }));
+const low = defineRule("rfoLow", ({ record }) => Number(record?.score) < 10);
+const isOpen = defineRule("rfoRestrictedOpen", () => ({ open: true }));
 const card = entity("card", { title: string, score }).rules({
   read: ["everyone"],
   create: ["everyone"],
   update: [low],
 });
-const rated = defineRule("a10Rated", ({ record }) => Number(record?.rating) < 10);
+const rated = defineRule("rfoRated", ({ record }) => Number(record?.rating) < 10);
 const seal = entity("seal", { title: string, rating: score.default(1).omit().readonly() }).rules({
   read: ["everyone"],
   create: ["everyone"],

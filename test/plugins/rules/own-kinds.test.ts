@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { defineRule, entity, string, type Where } from "../../src/index.ts";
-import { defineKind } from "../../src/plugin.ts";
-import { createTestApp } from "../../src/testing/index.ts";
-import { ALL_DATABASES } from "../support/sql-databases.ts";
+import { defineRule, entity, string, type Where } from "../../../src/index.ts";
+import { defineKind } from "../../../src/plugin.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
 // Drivers store a UUID in lower case and a time with seconds (`convert` of the kind), whatever the schema of an own kind
 // returns. Rules of creates see the value before that.
@@ -11,7 +11,7 @@ const token = defineKind({ name: "token", stored: "uuid", schema: z.uuid() });
 const hour = defineKind({ name: "hour", stored: "time", schema: z.string().regex(/^\d\d:\d\d(:\d\d)?$/) });
 const BLOCKED = "0192f0c1-0000-7000-8000-00000000000a";
 const OTHER = "0192f0c1-0000-7000-8000-00000000000b";
-const notBlocked = (where: Where) => defineRule(`a10Not${JSON.stringify(where).replace(/[(),]/g, "")}`, () => where);
+const notBlocked = (where: Where) => defineRule(`rokNot${JSON.stringify(where).replace(/[(),]/g, "")}`, () => where);
 const rules = { read: ["everyone"] };
 const badge = entity("badge", { token, name: string.optional() }).rules({
   ...rules,
@@ -22,9 +22,9 @@ const ring = entity("ring", { tokens: token.array() }).rules({
   ...rules,
   create: [notBlocked({ NOT: { tokens: { has: BLOCKED } } })],
 });
-const read = defineRule("a10ReadsToken", ({ record }) => record?.token !== BLOCKED);
+const read = defineRule("rokReadsToken", ({ record }) => record?.token !== BLOCKED);
 const card = entity("card", { token }).rules({ ...rules, create: [read] });
-const onlyOther = defineRule("a10OnlyOther", ({ record }) => record === null || record.token !== BLOCKED);
+const onlyOther = defineRule("rokOnlyOther", ({ record }) => record === null || record.token !== BLOCKED);
 const pass = entity("pass", { token, seal: string.optional().writable(onlyOther) }).rules({
   ...rules,
   create: ["everyone"],
