@@ -23,7 +23,9 @@ describe.each(POSTGRES)("the right to the other end of a pair, on %s", (_name, o
     database = await openDatabase();
     app = createTestApp({ entities: [team, member, project], driver: database.driver });
     await app.api.ready;
-    const [row] = await database.rows("select table_name from information_schema.tables where table_name like '\\_%'");
+    const [row] = await database.rows(
+      "select table_name from information_schema.tables where table_schema = 'public' and table_name like '\\_%'",
+    );
     table = String(row?.table_name);
   });
   beforeEach(async () => {
