@@ -15,6 +15,11 @@ export function mayCompute(entity: AnyEntity, data: Row): boolean {
   return Object.keys(data).length > 0 && kindsOfColumns(entity).computed.length > 0;
 }
 
+/** Whether an update may change computed values among these columns. */
+export function changesComputed(entity: AnyEntity, data: Row, columns: ReadonlySet<string>): boolean {
+  return mayCompute(entity, data) && kindsOfColumns(entity).computed.some((name) => columns.has(name));
+}
+
 /** The columns of an entity that need special treatment on changes. */
 interface ColumnKinds {
   readonly computed: readonly string[];

@@ -7,8 +7,12 @@ const leads = (user: { id: string } | null) => ({ org: { members: { userId: Stri
 const openOrLed = defineRule("cvOpenOrLed", ({ user }) => ({ OR: [{ state: "OPEN" }, leads(user)] }));
 const seenOrLed = defineRule("cvSeenOrLed", ({ user, record }) => record?.state === "OPEN" || leads(user));
 
+const closed = defineRule("cvClosed", () => ({ OR: [{ state: "CLOSED" }, { role: "boss" }] }));
+const seenClosed = defineRule("cvSeenClosed", ({ record }) => record?.state === "CLOSED" || record?.role === "boss");
+
 const org = entity("org", { members: hasMany(() => member) }).rules({ read: ["everyone"] });
 const fields = { userId: string, role: string, state: string.optional().computed() };
+const fieldsOfJob = { role: string, state: string.optional().computed() };
 const member = entity("member", { ...fields, org: belongsTo(() => org) })
   .table("members")
   .timestamps(false)
@@ -20,7 +24,17 @@ const seat = entity("seat", { ...fields, org: belongsTo(() => other) })
   .existing()
   .rules({ read: ["everyone"], update: [seenOrLed] });
 const other = entity("other", { members: hasMany(() => seat) }).rules({ read: ["everyone"] });
-const entities = [org, other, member, seat];
+const job = entity("job", fieldsOfJob)
+  .table("jobs")
+  .timestamps(false)
+  .existing()
+  .rules({ update: [closed] });
+const task = entity("task", fieldsOfJob)
+  .table("tasks")
+  .timestamps(false)
+  .existing()
+  .rules({ update: [seenClosed] });
+const entities = [org, other, member, seat, job, task];
 
 describe.each(SQL_DATABASES)("a rule about a value that the database computes, on %s", (_, open) => {
   let database: SqlDatabase;
@@ -31,6 +45,9 @@ describe.each(SQL_DATABASES)("a rule about a value that the database computes, o
     for (const table of ["members", "seats"])
       await database.rows(`create table "${table}" ("id" varchar(128) primary key, "userId" varchar(255) not null,
         "role" varchar(255) not null, "orgId" varchar(128) not null,
+        "state" varchar(255) generated always as (case when "role" = 'lead' then 'CLOSED' else 'OPEN' end) stored)`);
+    for (const table of ["jobs", "tasks"])
+      await database.rows(`create table "${table}" ("id" varchar(128) primary key, "role" varchar(255) not null,
         "state" varchar(255) generated always as (case when "role" = 'lead' then 'CLOSED' else 'OPEN' end) stored)`);
     app = createTestApp({ entities, driver: database.driver });
     await app.api.ready;
@@ -50,6 +67,16 @@ describe.each(SQL_DATABASES)("a rule about a value that the database computes, o
     const eve = { id: "eve", userId: "eve", role: "guest", orgId: "o1" };
     await system.member.create(eve);
     await system.seat.create(eve);
+  });
+
+  it.each(["job", "task"] as const)("may be satisfied by the new value alone, of a %s", async (name) => {
+    const records = app.api.asSystem()[name];
+    await records.create({ id: "j", role: "boss" });
+    const patch = (role: string) => app.as({ id: "eve" }).request("PATCH", `/api/${name}s/j`, { role });
+    expect(await patch("guest")).toMatchObject({ status: 403 });
+    expect(await records.get("j")).toMatchObject({ role: "boss", state: "OPEN" });
+    expect(await patch("lead")).toMatchObject({ status: 200 });
+    expect(await records.get("j")).toMatchObject({ role: "lead", state: "CLOSED" });
   });
 
   describe.each(["member", "seat"] as const)("of a %s", (name) => {
