@@ -99,22 +99,29 @@ async function refuseLeaving(
   if (row === null) return null;
   const changed = { ...row, ...data };
   const seen = observe(entity, changed);
-  const compared = new Set<string>();
-  const meetsStill = (rule: Where): Promise<boolean> => {
+  const unmet: Condition[] = [];
+  const meetsStill = async (rule: Where): Promise<boolean> => {
     const where = compileWhere(scope.app.model, entity, rule);
-    visitCondition(where, (leaf) => {
-      if (leaf.op === "compare") compared.add(leaf.column.name);
-    });
-    return meetsChanged(scope.store, where, changed);
+    const isMet = await meetsChanged(scope.store, where, changed);
+    if (!isMet) unmet.push(where);
+    return isMet;
   };
   try {
     await refuseUnlessMet(decision, seen.record, meetsStill);
   } catch (error) {
     // Computed values still belong to the record before the change; a decision on them follows after the write.
-    const isOutdated = changesComputed(entity, data, new Set([...compared, ...seen.columns()]));
+    const isOutdated = changesComputed(entity, data, new Set([...unmet.flatMap(columnsIn), ...seen.columns()]));
     if (!(error instanceof AuthorizationError && isOutdated)) throw error;
   }
   return row;
+}
+
+function columnsIn(condition: Condition): string[] {
+  const names: string[] = [];
+  visitCondition(condition, (leaf) => {
+    if (leaf.op === "compare") names.push(leaf.column.name);
+  });
+  return names;
 }
 
 /**

@@ -5,8 +5,7 @@ import { defineKind } from "../../../src/plugin.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
-// Drivers store a UUID in lower case and a time with seconds (`convert` of the kind), whatever the schema of an own kind
-// returns. Rules of creates see the value before that.
+// Drivers store a UUID in lower case and a time with seconds, whatever the schema of an own kind returns.
 const token = defineKind({ name: "token", stored: "uuid", schema: z.uuid() });
 const hour = defineKind({ name: "hour", stored: "time", schema: z.string().regex(/^\d\d:\d\d(:\d\d)?$/) });
 const BLOCKED = "0192f0c1-0000-7000-8000-00000000000a";
