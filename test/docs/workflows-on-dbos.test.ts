@@ -1,4 +1,3 @@
-import { DBOS } from "@dbos-inc/dbos-sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Keelson } from "../../src/index.ts";
 import { freshPostgres } from "../support/databases.ts";
@@ -12,8 +11,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   guide.remove();
-  // Other files in this process have their own engine.
-  await DBOS.shutdown({ deregister: true });
   await database.drop();
 });
 

@@ -25,9 +25,9 @@ describe("keelson()", () => {
   });
 
   it("refuses default rules that are not valid", () => {
-    const defaultRules = { read: [{ name: "odd", evaluate: "no function" }, "nobody knows"] };
+    const defaultRules = { read: [{ name: "half a rule", evaluate: "no function" }, "nobody knows"] };
     expect(() => keelson({ entities: [thing], driver: memoryDriver(), logger, defaultRules })).toThrow(
-      /something in the list is not a rule[\s\S]*there is no rule "odd"[\s\S]*there is no rule "nobody knows"/,
+      /something in the list is not a rule[\s\S]*there is no rule "half a rule"[\s\S]*there is no rule "nobody knows"/,
     );
   });
 

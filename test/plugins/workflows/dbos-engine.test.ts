@@ -65,8 +65,6 @@ afterAll(async () => {
   await sql.end();
   await app.close();
   await database.drop();
-  // Other files in this process have their own engine.
-  await DBOS.shutdown({ deregister: true });
 });
 
 async function run(input: PlaceInput, runId?: string): Promise<WorkflowResult> {
