@@ -125,7 +125,7 @@ abstract class GateOperation implements MutableOperation {
     this.writtenListeners.push(listener);
   }
   whenDecidedAgain(listener: AgainListener): void {
-    this.againListeners.push(listener);
+    if (this.scope.store.capabilities.concurrentTransactions) this.againListeners.push(listener);
   }
 }
 

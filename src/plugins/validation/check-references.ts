@@ -7,6 +7,7 @@ import {
   isAlways,
   looksAt,
   type Operation,
+  type OperationScope,
 } from "../../gate/index.ts";
 import { ValidationFailedError } from "../../kernel/index.ts";
 
@@ -73,13 +74,11 @@ async function checkAgainLater(references: readonly Reference[], operation: Oper
   const again: Reference[] = [];
   let isOnRecord = false;
   for (const reference of references) {
-    const { column, target } = reference;
-    if (data[column] === undefined) continue;
-    const { predicate, guard } = await scope.access.readDecision(target);
-    const rule = compileWhere(scope.app.model, target, predicate);
-    if (guard === undefined && isAlways(rule)) continue;
+    if (data[reference.column] === undefined) continue;
+    const { predicate, guard } = await scope.access.readDecision(reference.target);
+    if (guard === undefined && isAlways(compileWhere(scope.app.model, reference.target, predicate))) continue;
     again.push(reference);
-    isOnRecord ||= target === entity || guard !== undefined || looksAt(rule, entity);
+    isOnRecord ||= await dependsOn(reference.target, entity, scope);
   }
   const isAsked = later.has(operation);
   if (!isAsked && again.length === 0) return;
@@ -92,12 +91,23 @@ async function checkAgainLater(references: readonly Reference[], operation: Oper
   operation.whenDecidedAgain((writes) => checkBefore(operation, writes));
 }
 
+/** Whether it may depend on records of an entity who sees the target of a reference. */
+async function dependsOn(target: AnyEntity, entity: AnyEntity, { access, app }: OperationScope): Promise<boolean> {
+  const { predicate, guard } = await access.readDecision(target);
+  return target === entity || guard !== undefined || looksAt(compileWhere(app.model, target, predicate), entity);
+}
+
 /** Checks the references as if writes had not been made. */
 async function checkBefore(operation: Operation, writes: readonly FurtherWrite[]): Promise<void> {
   const { scope, data } = operation;
-  const isSeen = async ({ column, target }: Reference): Promise<boolean> => {
+  const written = new Set(writes.map(({ entity }) => entity));
+  const isSeen = async (reference: Reference): Promise<boolean> => {
+    const { column, target } = reference;
     const id = String(data[column]);
-    return (await allowedBefore(scope, target, await scope.access.readDecision(target), [id], writes)).has(id);
+    for (const entity of written)
+      if (await dependsOn(target, entity, scope))
+        return (await allowedBefore(scope, target, await scope.access.readDecision(target), [id], writes)).has(id);
+    return isVisible(reference, operation);
   };
   const again = later.get(operation) ?? [];
   const found = await Promise.all(again.map(isSeen));
