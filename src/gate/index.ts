@@ -119,6 +119,7 @@ export { notingScope, plainScope } from "./record/noting-scope.ts";
 export { presentGroups } from "./record/present-groups.ts";
 export { COUNTS, markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
 export { entityOfRecord, idOfParts, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
+export { allowedBefore } from "./requirement/allowed-before.ts";
 export { explainRemote, seesRelation } from "./requirement/check-query.ts";
 export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
@@ -127,14 +128,11 @@ export {
   type FurtherWrite,
   type PairChange,
   storedMeet,
-  withoutRecord,
 } from "./requirement/new-record.ts";
-export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
+export { asItMeets, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
 export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
-export { mayWaitForOthers } from "./run/changed-columns.ts";
-export { decideCreateAgain, entitiesInRule } from "./run/execute-create.ts";
+export { decideAgain, entitiesInRule, notePairs, pairsChangedBy } from "./run/decide-again.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
-export { decideUpdateAgain, notePairs, pairsChangedBy } from "./run/execute-write.ts";
 export { orderOfSearch } from "./run/rank.ts";
 export { inOrderOfIds } from "./run/run-several.ts";
 export { findByKey, keyValue, upsert } from "./run/upsert.ts";

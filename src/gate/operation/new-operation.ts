@@ -2,6 +2,7 @@ import type { Access, AnyEntity } from "../../entity/index.ts";
 import { InternalError, type Principal } from "../../kernel/index.ts";
 import { allPresent } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/condition.ts";
+import type { FurtherWrite } from "../requirement/new-record.ts";
 import {
   ACCESS,
   type Decision,
@@ -16,6 +17,9 @@ import type { GateScope } from "./runtime.ts";
 const NO_QUERY: OperationQuery = Object.freeze({});
 const NO_DATA: Record<string, unknown> = Object.freeze({});
 
+/** Decides again on a write. @param writes the writes so far, which do not count, in their order */
+export type AgainListener = (writes: readonly FurtherWrite[]) => Promise<void>;
+
 /** An operation as the gate sees it: properties that are readonly for hooks can be set here. */
 export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   scope: GateScope;
@@ -25,6 +29,9 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   readonly begunListeners: readonly (() => void | Promise<void>)[];
   readonly heldListeners: readonly ((record: Row) => void | Promise<void>)[];
   readonly writtenListeners: readonly (() => void | Promise<void>)[];
+  readonly againListeners: readonly AgainListener[];
+  /** The stored record before the change, if it is locked. */
+  held: Row | undefined;
   readonly ifFound: boolean;
   /** Whether only the id of the new record is used. */
   readonly idOnly: boolean;
@@ -64,6 +71,8 @@ abstract class GateOperation implements MutableOperation {
   readonly begunListeners: (() => void | Promise<void>)[] = [];
   readonly heldListeners: ((record: Row) => void | Promise<void>)[] = [];
   readonly writtenListeners: (() => void | Promise<void>)[] = [];
+  readonly againListeners: AgainListener[] = [];
+  held: Row | undefined = undefined;
   readonly ifFound: boolean;
   readonly idOnly: boolean;
   joins: Operation["joins"] = undefined;
@@ -114,6 +123,9 @@ abstract class GateOperation implements MutableOperation {
   }
   whenWritten(listener: () => void | Promise<void>): void {
     this.writtenListeners.push(listener);
+  }
+  whenDecidedAgain(listener: AgainListener): void {
+    if (this.scope.store.capabilities.concurrentTransactions) this.againListeners.push(listener);
   }
 }
 

@@ -5,7 +5,7 @@ import type { ByteBudget } from "../statement/byte-budget.ts";
 import type { SortKey } from "../statement/driver-port.ts";
 import type { Find, JoinedFind } from "../statement/statement.ts";
 import type { Guard } from "./mask.ts";
-import type { Otherwise } from "./new-operation.ts";
+import type { AgainListener, Otherwise } from "./new-operation.ts";
 import type { OperationScope, Precondition } from "./operation-scope.ts";
 
 /** The kinds of operations on records. */
@@ -183,6 +183,12 @@ export interface Operation {
    * attempts.
    */
   whenWritten(listener: () => void | Promise<void>): void;
+  /**
+   * Calls the listener, in the same transaction, whenever the write may have waited for other transactions, so that
+   * earlier decisions may be outdated: after the statement, after its pairs and after nested writes. It decides again,
+   * as if the writes had not been made. Never called if transactions do not run concurrently. Create and update.
+   */
+  whenDecidedAgain(listener: AgainListener): void;
   /**
    * Related records that the statement itself reads. Set by `operation:plan`; absent after the statement when the
    * driver does not support it. Lists only.

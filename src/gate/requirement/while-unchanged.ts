@@ -40,6 +40,7 @@ export async function whileUnchanged(
     if (row === null) return false;
     await assertShared?.(states(row));
     if (isUnchanged?.(row) === false) throw new RecordChangedError();
+    operation.held = row;
     for (const listener of heldListeners) await listener(row);
     return write(row);
   });

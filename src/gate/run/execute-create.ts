@@ -1,9 +1,7 @@
-import type { AnyEntity } from "../../entity/index.ts";
 import { NotStoredError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
-import { ALWAYS, type Condition, looksAt, NEVER, type Row, type Where } from "../condition/condition.ts";
+import { ALWAYS, type Condition, NEVER, type Row, type Where } from "../condition/condition.ts";
 import { conditionUpTo, type MutableOperation } from "../operation/new-operation.ts";
-import type { Operation } from "../operation/operation.ts";
 import { allowsOf } from "../operation/policy.ts";
 import { idOfParts } from "../record/tag-record.ts";
 import {
@@ -43,13 +41,14 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
 }
 
 /** Stores a new record: immediately, or together with others if only its id is used. */
-async function store({ entity, data, scope, idOnly, writtenListeners }: MutableOperation): Promise<Row> {
+async function store(operation: MutableOperation): Promise<Row> {
+  const { entity, data, scope, idOnly, writtenListeners, againListeners } = operation;
   const insert = { kind: "insert", entity, rows: [data] } as const;
   if (idOnly && data.id !== undefined) {
     await scope.store.execute({ ...insert, later: true });
     return { ...data };
   }
-  if (writtenListeners.length === 0) return scope.store.create(entity, data);
+  if (writtenListeners.length + againListeners.length === 0) return scope.store.create(entity, data);
   return (await scope.store.execute({ ...insert, returning: true, checked: true })).rows[0] as Row;
 }
 
@@ -99,26 +98,15 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
 }
 
 /**
- * Decides again on a new record, without the record itself, since storing its pairs or nested records may have waited.
- * @param written further writes of the operation, in their order, which do not count
+ * Decides again on a new record.
+ * @param writes the writes that do not count, the record's own first
  * @throws AuthenticationError, AuthorizationError
  */
-export async function decideCreateAgain(operation: Operation, written: readonly FurtherWrite[] = []): Promise<void> {
-  const { entity, records, scope } = operation as MutableOperation;
-  let where = await conditionOfCreate(operation as MutableOperation);
+export async function decideCreateAgain(operation: MutableOperation, writes: readonly FurtherWrite[]): Promise<void> {
+  const { scope } = operation;
+  const where = await conditionOfCreate(operation);
   if (where === undefined) return;
-  const own = { entity, id: records[0]?.id, before: null };
-  where = await asBeforeWrites(scope.store, where, [own, ...written]);
-  await refuseUnmet(operation as MutableOperation, where, scope.store);
-}
-
-/** The entities of records on which the decision about a record depends. */
-export function entitiesInRule(operation: Operation): readonly AnyEntity[] {
-  const { decision, entity, requirements, scope } = operation as MutableOperation;
-  const { model } = scope.app;
-  if (decision.guard !== undefined) return model.entities; // it may return any condition
-  const where = compileWhere(model, entity, allOf(decision.predicate, conditionUpTo(requirements, "changed")));
-  return model.entities.filter((one) => looksAt(where, one));
+  await refuseUnmet(operation, await asBeforeWrites(scope.store, where, writes), scope.store);
 }
 
 /** @throws AuthenticationError, AuthorizationError when the database without the new record does not meet the rules */

@@ -10,13 +10,7 @@ import {
 } from "../operation/new-operation.ts";
 import type { Decision, Operation } from "../operation/operation.ts";
 import { allowsOf } from "../operation/policy.ts";
-import {
-  asBeforeChange,
-  asBeforeWrites,
-  type FurtherWrite,
-  meetsChanged,
-  type PairChange,
-} from "../requirement/new-record.ts";
+import { asBeforeChange, asBeforeWrites, type FurtherWrite, meetsChanged } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { whileUnchanged } from "../requirement/while-unchanged.ts";
@@ -131,49 +125,31 @@ function columnsIn(condition: Condition): string[] {
 async function refuseSelfMade(
   { entity, scope, decision }: MutableOperation,
   row: Row,
-  writes: readonly [FurtherWrite, ...FurtherWrite[]],
+  writes: readonly FurtherWrite[],
 ): Promise<void> {
   const meetsStill = async (rule: Where): Promise<boolean> => {
     const where = compileWhere(scope.app.model, entity, rule);
-    return meetsChanged(scope.store, await asBeforeWrites(scope.store, where, writes), row, writes[0].pairs);
+    return meetsChanged(scope.store, await asBeforeWrites(scope.store, where, writes), row, writes[0]?.pairs);
   };
   await refuseUnlessMet(decision, observe(entity, row).record, meetsStill);
 }
 
-/** The condition of an update's statement and the record before it, if others may change what the condition depends on. */
-interface Updated {
-  readonly where: Condition;
-  readonly before: Row;
-}
-
-const updated = new WeakMap<Operation, Updated>();
-const changedPairs = new WeakMap<Operation, readonly PairChange[]>();
-
-/** Notes the pairs that a write has changed, which do not count when it is decided again. */
-export function notePairs(operation: Operation, pairs: readonly PairChange[]): void {
-  changedPairs.set(operation, pairs);
-}
-
-/** The noted pairs of a write; undefined for a write that has noted no pairs. */
-export const pairsChangedBy = (operation: Operation): readonly PairChange[] | undefined => changedPairs.get(operation);
+/** The conditions of updates that depend on records which others may change. */
+const conditions = new WeakMap<Operation, Condition>();
 
 /**
- * Decides again on an updated record, before and after the change, since storing its pairs or nested records may have
- * waited. The change itself does not count.
- * @param written further writes of the operation, in their order, which do not count
+ * Decides again on an updated record, before and after the change.
+ * @param writes the writes that do not count, the update itself first
  * @throws RecordChangedError, AuthorizationError
  */
-export async function decideUpdateAgain(operation: Operation, written: readonly FurtherWrite[] = []): Promise<void> {
-  const found = updated.get(operation);
+export async function decideUpdateAgain(operation: MutableOperation, writes: readonly FurtherWrite[]): Promise<void> {
+  const condition = conditions.get(operation);
   const [row] = operation.records;
-  if (found === undefined || row === undefined) return;
-  const { entity, scope } = operation as MutableOperation;
-  const { before } = found;
-  const pairs = pairsChangedBy(operation);
-  const writes = [{ entity, id: before.id, before, pairs }, ...written] as const;
-  const where = await asBeforeWrites(scope.store, found.where, writes);
-  if (!(await meetsChanged(scope.store, where, before, pairs))) throw new RecordChangedError();
-  await refuseSelfMade(operation as MutableOperation, row, writes);
+  const { scope, held } = operation;
+  if (condition === undefined || held === undefined || row === undefined) return;
+  const where = await asBeforeWrites(scope.store, condition, writes);
+  if (!(await meetsChanged(scope.store, where, held, writes[0]?.pairs))) throw new RecordChangedError();
+  await refuseSelfMade(operation, row, writes);
 }
 
 function writeUpdate(operation: MutableOperation, where: Condition, before?: typeof refuseLeaving): Promise<boolean> {
@@ -188,8 +164,7 @@ function writeUpdate(operation: MutableOperation, where: Condition, before?: typ
     // Computed values were not known before the write.
     if (row !== null && earlier !== null && mayCompute(entity, data))
       await refuseSelfMade(operation, row, [{ entity, id: earlier.id, before: earlier }]);
-    if (held !== undefined && looksAt(where) && scope.store.capabilities.concurrentTransactions)
-      updated.set(operation, { where, before: held });
+    if (looksAt(where)) conditions.set(operation, where);
     if (row !== null && held !== undefined) await refuseOvertaken(operation, where, held);
     return row !== null;
   });

@@ -18,6 +18,8 @@ import { allowsAll, readDecisionOf, storedRecord } from "../requirement/decision
 import { asItPasses } from "../requirement/passes.ts";
 import { deniedError, NOTHING_DONE } from "../requirement/unmatched.ts";
 import { inTurn } from "./brief-transaction.ts";
+import { mayWaitForOthers } from "./changed-columns.ts";
+import { decideAfterStatement } from "./decide-again.ts";
 import { runCreate } from "./execute-create.ts";
 import { runCount, runList, runRead } from "./execute-read.ts";
 import { recheck, runDelete, runUpdate } from "./execute-write.ts";
@@ -159,6 +161,7 @@ async function execute(plan: OperationPlan, operation: MutableOperation, names?:
   if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {
     await EXECUTORS[operation.kind](operation);
+    if (operation.againListeners.length > 0 && mayWaitForOthers(operation)) await decideAfterStatement(operation);
     if (operation.writtenListeners.length > 0) await callInTurn(operation.writtenListeners);
     if (plan.execute.length > 0) await runHooks(plan.execute, operation);
     if (operation.transactional) await recheck(operation);

@@ -1,17 +1,11 @@
 import { type AnyEntity, isKeelsonError, type ResolvedRelation } from "../../entity/index.ts";
 import {
-  allOf,
-  asItPasses,
-  type Condition,
-  compileWhere,
-  type Decision,
+  allowedBefore,
+  type FurtherWrite,
   giveTurn,
-  looksAt,
   type Operation,
   type OperationScope,
   type PairChange,
-  type Where,
-  withoutRecord,
 } from "../../gate/index.ts";
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 
@@ -54,72 +48,24 @@ function unseen(missing: readonly (readonly [ReadLinks, string])[]): ValidationF
   return new ValidationFailedError(Object.fromEntries(errors));
 }
 
-/** Links to targets that only some callers may read, and what is known about these targets before storing. */
-export interface SeenLinks extends ReadLinks {
-  /** Who may read the targets. */
-  readonly rule: Condition;
-  /** Targets that the caller must be able to read without the record: the write must not make them readable by itself. */
-  readonly apart: ReadonlySet<unknown>;
-}
-
 /**
- * Links whose targets have conditional visibility, which may change while the write waits for other transactions.
- * @param record the id of the stored record; undefined for a new record
+ * Checks again whether the caller may read all targets, as if writes had not been made. Targets that everyone may read
+ * are left to the database.
  */
-export async function seenOnConditions(
-  { scope, entity }: Operation,
+export async function checkTargetsBefore(
+  scope: OperationScope,
   taken: readonly ReadLinks[],
-  record: string | undefined,
-): Promise<readonly SeenLinks[]> {
-  const found: SeenLinks[] = [];
+  writes: readonly FurtherWrite[],
+): Promise<void> {
+  const missing: (readonly [ReadLinks, string])[] = [];
   for (const links of taken) {
     if (links.mode === "remove") continue;
     const { target } = links.relation;
-    const { predicate, guard } = await scope.access.readDecision(target);
-    if (predicate === undefined && guard === undefined) continue;
-    const rule = compileWhere(scope.app.model, target, predicate);
-    const asks = record !== undefined && looksAt(rule, entity) && scope.driver.capabilities.concurrentTransactions;
-    const apart = asks ? await idsWithout(scope, { ...links, rule }, { entity, id: record }) : links.ids;
-    found.push({ ...links, rule, apart: new Set(apart) });
+    const allowed = await allowedBefore(scope, target, await scope.access.readDecision(target), links.ids, writes);
+    const id = links.ids.find((id) => !allowed.has(id));
+    if (id !== undefined) missing.push([links, id]);
   }
-  return found;
-}
-
-/**
- * Checks after storing pairs that the caller may still read their targets. The effects of the record and its pairs are no
- * reason to refuse them, and no reason to accept them.
- */
-export async function checkTargetsAgain(operation: Operation, seen: readonly SeenLinks[]): Promise<void> {
-  const { scope, entity, records } = operation;
-  const record = { entity, id: String(records[0]?.id) };
-  for (const links of seen) {
-    if (!looksAt(links.rule, entity)) {
-      await checkTargets(scope, [links]);
-      continue;
-    }
-    const without = new Set(await idsWithout(scope, links, record));
-    const others = links.ids.filter((id) => !without.has(id));
-    await checkTargets(scope, [{ ...links, ids: others.filter((id) => !links.apart.has(id)) }]);
-    const lost = others.find((id) => links.apart.has(id));
-    if (lost !== undefined) throw unseen([[links, lost]]);
-  }
-}
-
-/** The targets that the caller could read without the record. */
-async function idsWithout(
-  { driver }: OperationScope,
-  { relation: { target }, ids, rule }: Pick<SeenLinks, "relation" | "ids" | "rule">,
-  record: { readonly entity: AnyEntity; readonly id: string },
-): Promise<readonly unknown[]> {
-  const found: unknown[] = [];
-  for (let start = 0; start < ids.length; start += PORTION) {
-    const where = allOf(
-      { id: { in: ids.slice(start, start + PORTION) } },
-      withoutRecord(rule, record.entity, record.id),
-    );
-    for (const { id } of await driver.findMany(target, { where, select: ["id"] })) found.push(id);
-  }
-  return found;
+  if (missing.length > 0) throw unseen(missing);
 }
 
 export async function visibleIds(
@@ -138,32 +84,24 @@ export async function visibleIds(
   return visible;
 }
 
-/**
- * For each entity at the other end of pairs whose rules depend on the record: the ids that the caller may update without
- * the record whose pairs are written.
- */
-export type PairRights = ReadonlyMap<AnyEntity, ReadonlySet<string>>;
-
-/** A record whose pairs are written. */
-interface Written {
-  readonly entity: AnyEntity;
-  readonly id: string;
-  readonly isNew: boolean;
-}
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**
- * Checks the right to update the records at the other end of pairs that both sides declare.
+ * A manyToMany pair belongs to both sides. If the other side declares the relation too, changing a pair needs the right
+ * to update the record there. Call this in the transaction that changes the pairs. If transactions run concurrently,
+ * the records are locked first, in the order of their ids, so that the rules see everything that was committed
+ * meanwhile.
  * @param id the id of the record whose pairs are written
- * @param earlier the result of the check before the record was stored; undefined if it is not stored yet
- * @returns the entities whose records were checked; if transactions run concurrently, these records are locked now
+ * @param writes writes that neither justify nor refuse the change
  * @throws AuthorizationError
  */
 export async function assertMayChange(
-  { entity, kind, scope }: Operation,
+  { entity, scope }: Operation,
   changes: readonly Changes[],
   id: string,
-  earlier?: PairRights,
-): Promise<PairRights> {
+  writes: readonly FurtherWrite[] = [],
+): Promise<void> {
+  if (scope.principal.kind === "system") return;
   const otherSides = new Map<AnyEntity, string[]>();
   for (const { relation, added, removed } of changes) {
     const { inverse, target } = relation;
@@ -171,82 +109,30 @@ export async function assertMayChange(
     const others = [...added, ...removed].filter((other) => target !== entity || other !== id);
     if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
   }
-  return assertMayUpdate(scope, otherSides, { entity, id, isNew: kind === "create" }, earlier);
+  const inOrder = [...otherSides].sort(([{ name: a }], [{ name: b }]) => (a < b ? -1 : 1));
+  for (const [other, ids] of inOrder) await assertMayUpdate(scope, other, [...new Set(ids)].sort(), writes);
 }
 
-const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
-
-/**
- * A manyToMany pair belongs to both sides. If the other side declares the relation too, changing a pair needs the right
- * to update the record there. Call this in the transaction that changes the pairs. If transactions run concurrently,
- * the records are locked first, in the order of their ids, so that the rules see everything that was committed
- * meanwhile. A right that did not need the written record before must not need it afterwards: the write must not justify
- * its own pairs.
- * @param records ids of the records at the other end, by entity
- * @throws AuthorizationError
- */
 async function assertMayUpdate(
   scope: OperationScope,
-  records: ReadonlyMap<AnyEntity, readonly string[]>,
-  written: Written,
-  earlier: PairRights | undefined,
-): Promise<PairRights> {
-  const { app, driver, principal } = scope;
-  const { concurrentTransactions } = driver.capabilities;
-  const rights = new Map<AnyEntity, ReadonlySet<string>>();
-  if (principal.kind === "system") return rights;
-  const entities = [...records.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entity of entities) {
-    const ids = [...new Set(records.get(entity))].sort();
-    const decision = await scope.access.decide({ kind: "update", entity, ids });
-    const { predicate, guard } = decision;
-    if (predicate === undefined && guard === undefined) continue;
-    // A new record that is not stored yet may have no id.
-    const isUnstored = written.isNew && earlier === undefined;
-    const apart = isUnstored ? decision : decisionWithout(scope, entity, decision, written);
-    const isAlike =
-      written.isNew || (guard === undefined && !looksAt(compileWhere(app.model, entity, predicate), written.entity));
-    const known = earlier?.get(entity);
-    const own = new Set<string>();
-    rights.set(entity, own);
-    if (concurrentTransactions)
-      for (const id of ids) {
-        await giveTurn(scope);
-        await driver.findOne(entity, { id }, { select: ["id"], lock: true });
-      }
+  entity: AnyEntity,
+  ids: readonly string[],
+  writes: readonly FurtherWrite[],
+): Promise<void> {
+  const { driver } = scope;
+  const decision = await scope.access.decide({ kind: "update", entity, ids });
+  if (decision.allowed && decision.predicate === undefined && decision.guard === undefined) return;
+  if (driver.capabilities.concurrentTransactions)
     for (const id of ids) {
       await giveTurn(scope);
-      const row = await driver.findOne(entity, { id });
-      const passes = async (by: Decision): Promise<boolean> =>
-        row !== null && (await asItPasses({ driver, app }, entity, by, row)) !== undefined;
-      const isApart = earlier !== undefined && known?.has(id) !== false;
-      if (!(await passes(isApart ? apart : decision)))
-        throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
-      if (isApart || isAlike || (concurrentTransactions && (await passes(apart)))) own.add(id);
+      await driver.findOne(entity, { id }, { select: ["id"], lock: true });
     }
-  }
-  return rights;
-}
-
-/** A decision as if a record did not exist, also for conditions that rules return after reading the other record. */
-function decisionWithout(
-  { app }: OperationScope,
-  entity: AnyEntity,
-  { predicate, guard, ...others }: Decision,
-  record: Written,
-): Decision {
-  const without = (where: Where): Where =>
-    withoutRecord(compileWhere(app.model, entity, where), record.entity, record.id);
-  return {
-    ...others,
-    predicate: predicate && without(predicate),
-    guard:
-      guard &&
-      (async (row) => {
-        const answer = await guard(row);
-        return typeof answer === "object" ? without(answer) : answer;
-      }),
-  };
+  const allowed = await allowedBefore(scope, entity, decision, ids, writes);
+  const refused = ids.find((id) => !allowed.has(id));
+  if (refused !== undefined)
+    throw new AuthorizationError(
+      `Changing this relation takes the right to update ${entity.name} "${refused}" as well`,
+    );
 }
 
 /**

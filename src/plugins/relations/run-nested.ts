@@ -1,7 +1,6 @@
 import { type AnyEntity, type ColumnDefinition, isKeelsonError, type KeelsonError } from "../../entity/index.ts";
 import {
-  decideCreateAgain,
-  decideUpdateAgain,
+  decideAgain,
   entitiesInRule,
   type FurtherWrite,
   findByKey,
@@ -50,12 +49,12 @@ interface Following {
 const followings = new WeakMap<OperationScope, readonly Following[]>();
 
 /**
- * Runs writes of related records that follow the statement of a record. They may wait for other transactions, so the rule
- * of the record is decided again after them, as if they had not been made.
- * @throws AuthenticationError, AuthorizationError, RecordChangedError
+ * Runs writes of related records that follow the statement of a record. They may wait for other transactions, so the
+ * record is decided again after them, as if they had not been made.
+ * @throws what `decideAgain` throws
  */
 export async function runFollowing(operation: Operation, work: () => Promise<void>): Promise<void> {
-  const { kind, scope } = operation;
+  const { scope } = operation;
   if (!scope.driver.capabilities.concurrentTransactions) return work();
   const outer = followings.get(scope) ?? [];
   const writes: FurtherWrite[] = [];
@@ -65,7 +64,7 @@ export async function runFollowing(operation: Operation, work: () => Promise<voi
   } finally {
     followings.set(scope, outer);
   }
-  await (kind === "create" ? decideCreateAgain : decideUpdateAgain)(operation, writes);
+  await decideAgain(operation, writes);
 }
 
 /**

@@ -1,9 +1,7 @@
 import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import {
-  decideCreateAgain,
-  decideUpdateAgain,
+  decideAgain,
   type HookFunction,
-  mayWaitForOthers,
   notePairs,
   type Operation,
   type OperationKind,
@@ -17,12 +15,9 @@ import {
   assertMayRead,
   type Changes,
   checkTargets,
-  checkTargetsAgain,
+  checkTargetsBefore,
   type Links,
-  type PairRights,
   type ReadLinks,
-  type SeenLinks,
-  seenOnConditions,
   visibleIds,
 } from "./pair-rights.ts";
 
@@ -62,16 +57,19 @@ export function addLinkHooks(
     }
     waiting.set(operation, read);
     operation.transactional = true;
-    let decided: Decided | undefined;
+    let decided: readonly Changes[] | undefined;
     operation.whenHeld(async (record) => {
       decided = await decideChanges(operation, record, read());
     });
+    operation.whenDecidedAgain(async (writes) => {
+      await assertMayChange(operation, changesIn(decided), idOf(operation), writes);
+      await checkTargetsBefore(operation.scope, read(), writes);
+    });
     operation.whenWritten(async () => {
-      if (decided === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
-      await storeDecided(operation, decided);
-      notePairs(operation, byRelation(decided.changes));
-      if (decided.changes.some(({ added, removed }) => added.length + removed.length > 0))
-        await decideAgain(operation, decided);
+      const changes = changesIn(decided);
+      await storeChanges(operation, changes);
+      notePairs(operation, byRelation(changes));
+      if (changes.some(({ added, removed }) => added.length + removed.length > 0)) await decideAgain(operation);
     });
   };
   const check: HookFunction<"operation:validate"> = (operation) => {
@@ -112,64 +110,26 @@ function textOf({ kind }: ColumnDefinition, id: unknown): unknown {
   return found?.ok === true ? found.value : id;
 }
 
-/** How a write changes pairs, and what was decided about that before storing. */
-interface Decided {
-  readonly changes: readonly Changes[];
-  /** Rights to the records at the other end. The records of these entities are locked. */
-  readonly rights: PairRights;
-  readonly seen: readonly SeenLinks[];
+function changesIn(decided: readonly Changes[] | undefined): readonly Changes[] {
+  if (decided === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
+  return decided;
 }
 
 /** @param record the stored record, which is locked, or the new record, which is not stored yet */
-async function decideChanges(operation: Operation, record: Row, taken: readonly ReadLinks[]): Promise<Decided> {
+async function decideChanges(
+  operation: Operation,
+  record: Row,
+  taken: readonly ReadLinks[],
+): Promise<readonly Changes[]> {
   const { entity, scope, kind } = operation;
   const id = String(record.id);
   // The result reveals which pairs are stored.
   if (kind === "update") await assertMayRead(scope, entity, id);
   const changes: Changes[] = [];
   for (const links of taken) changes.push(await changesOf(operation, id, links));
-  const rights = await assertMayChange(operation, changes, id);
-  const seen = await seenOnConditions(operation, taken, kind === "update" ? id : undefined);
-  await checkTargets(scope, seen);
-  return { changes, rights, seen };
-}
-
-/**
- * Stores pairs. If transactions run concurrently, storing pairs may wait, except for pairs with locked records. These come
- * last, and the right to them is checked again just before.
- */
-async function storeDecided(operation: Operation, { changes, rights }: Decided): Promise<void> {
-  const isLast = ({ relation: { target, inverse } }: Changes): boolean => inverse !== undefined && rights.has(target);
-  const last = changes.filter(isLast);
-  const first = changes.filter((change) => !isLast(change));
-  await storeChanges(operation, first);
-  const isStored = first.some(({ added, removed }) => added.length + removed.length > 0);
-  const mayHaveWaited = isStored || mayWaitForOthers(operation);
-  const isAsked = operation.kind === "update" && operation.scope.driver.capabilities.concurrentTransactions;
-  if (isAsked && mayHaveWaited) await assertMayChange(operation, last, idOf(operation), rights);
-  await storeChanges(operation, last);
-}
-
-/**
- * Decides again after storing, if transactions run concurrently: storing a record and pairs may have waited for other
- * transactions, so earlier decisions may be outdated. The new record and pairs themselves do not count.
- * @throws AuthorizationError, AuthenticationError, ValidationFailedError
- */
-async function decideAgain(operation: Operation, { changes, rights, seen }: Decided): Promise<void> {
-  const { kind, scope } = operation;
-  if (!scope.driver.capabilities.concurrentTransactions) return;
-  const asked = kind === "create" ? changes : withoutOwnReasons(changes, rights);
-  await assertMayChange(operation, asked, idOf(operation), rights);
-  await checkTargetsAgain(operation, seen);
-  await (kind === "create" ? decideCreateAgain : decideUpdateAgain)(operation);
-}
-
-/** The changes to which the right does not come from the record itself, since that may end by the change. */
-function withoutOwnReasons(changes: readonly Changes[], rights: PairRights): readonly Changes[] {
-  return changes.map(({ relation, added, removed }) => {
-    const isApart = (id: string): boolean => rights.get(relation.target)?.has(id) === true;
-    return { relation, added: added.filter(isApart), removed: removed.filter(isApart) };
-  });
+  await assertMayChange(operation, changes, id);
+  await checkTargetsBefore(scope, taken, []);
+  return changes;
 }
 
 /** The changes of each relation, together. */

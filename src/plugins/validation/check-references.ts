@@ -1,13 +1,13 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import {
-  allOf,
-  type Condition,
+  allowedBefore,
   compileWhere,
+  type FurtherWrite,
   findsRecord,
   isAlways,
   looksAt,
   type Operation,
-  withoutRecord,
+  type OperationScope,
 } from "../../gate/index.ts";
 import { ValidationFailedError } from "../../kernel/index.ts";
 
@@ -62,30 +62,23 @@ export async function checkReferences(references: readonly Reference[], operatio
   await checkAgainLater(references, operation);
 }
 
-/** A reference that is checked again, with the rule that decides who sees its target. */
-interface Again {
-  readonly reference: Reference;
-  readonly rule: Condition;
-  /** Whether the target was visible without the record when an update had locked it. Then it must stay so. */
-  isApart?: boolean;
-}
-
-const later = new WeakMap<Operation, readonly Again[]>();
+const later = new WeakMap<Operation, readonly Reference[]>();
 
 /**
  * Checks references again in the write's transaction if their visibility depends on rules, because the write may wait
- * for a lock or the only writer after the first check. They are checked after the statement and, if the record itself
- * may affect their visibility, also when it is locked. Effects of the record's own change neither refuse nor justify a
+ * for a lock or the only writer after the first check. Effects of the write itself neither refuse nor justify a
  * reference.
  */
 async function checkAgainLater(references: readonly Reference[], operation: Operation): Promise<void> {
   const { scope, entity, data, kind } = operation;
-  const again: Again[] = [];
+  const again: Reference[] = [];
+  let isOnRecord = false;
   for (const reference of references) {
     if (data[reference.column] === undefined) continue;
     const { predicate, guard } = await scope.access.readDecision(reference.target);
-    const rule = compileWhere(scope.app.model, reference.target, predicate);
-    if (guard !== undefined || !isAlways(rule)) again.push({ reference, rule });
+    if (guard === undefined && isAlways(compileWhere(scope.app.model, reference.target, predicate))) continue;
+    again.push(reference);
+    isOnRecord ||= await dependsOn(reference.target, entity, scope);
   }
   const isAsked = later.has(operation);
   if (!isAsked && again.length === 0) return;
@@ -93,53 +86,32 @@ async function checkAgainLater(references: readonly Reference[], operation: Oper
   if (isAsked) return;
   operation.transactional = true;
   // With a single writer, a transaction that has begun does not wait, so one check before the statement is enough.
-  if (!scope.driver.capabilities.concurrentTransactions) {
-    operation.whenHeld(() => checkAgain(operation, ({ reference }) => isVisible(reference, operation)));
-    return;
-  }
-  const decides = again.some(({ rule }) => looksAt(rule, entity));
-  if (kind === "update" && decides) operation.whenHeld(() => checkAgain(operation, isBefore));
-  operation.whenWritten(() => checkAgain(operation, isStillVisible));
+  const isConcurrent = scope.driver.capabilities.concurrentTransactions;
+  if (!isConcurrent || (kind === "update" && isOnRecord)) operation.whenHeld(() => checkBefore(operation, []));
+  operation.whenDecidedAgain((writes) => checkBefore(operation, writes));
 }
 
-async function checkAgain(
-  operation: Operation,
-  isSeen: (one: Again, of: Operation) => Promise<boolean>,
-): Promise<void> {
+/** Whether it may depend on records of an entity who sees the target of a reference. */
+async function dependsOn(target: AnyEntity, entity: AnyEntity, { access, app }: OperationScope): Promise<boolean> {
+  const { predicate, guard } = await access.readDecision(target);
+  return target === entity || guard !== undefined || looksAt(compileWhere(app.model, target, predicate), entity);
+}
+
+/** Checks the references as if writes had not been made. */
+async function checkBefore(operation: Operation, writes: readonly FurtherWrite[]): Promise<void> {
+  const { scope, data } = operation;
+  const written = new Set(writes.map(({ entity }) => entity));
+  const isSeen = async (reference: Reference): Promise<boolean> => {
+    const { column, target } = reference;
+    const id = String(data[column]);
+    for (const entity of written)
+      if (await dependsOn(target, entity, scope))
+        return (await allowedBefore(scope, target, await scope.access.readDecision(target), [id], writes)).has(id);
+    return isVisible(reference, operation);
+  };
   const again = later.get(operation) ?? [];
-  const found = await Promise.all(again.map((one) => isSeen(one, operation)));
-  refuseMissing(again.filter((_, index) => !found[index]).map(({ reference }) => reference));
-}
-
-/**
- * Checks a reference when the record is locked, if the record may affect it. Others are checked after the statement.
- */
-async function isBefore(one: Again, operation: Operation): Promise<boolean> {
-  if (!looksAt(one.rule, operation.entity)) return true;
-  one.isApart = await isVisibleWithout(one, operation, operation.id);
-  return isVisible(one.reference, operation);
-}
-
-/**
- * Whether the target is visible after the statement without the record itself. Its current visibility counts if the record
- * does not affect it, is the target, or already made it visible when it was stored.
- */
-async function isStillVisible(one: Again, operation: Operation): Promise<boolean> {
-  const { entity, kind, records, data } = operation;
-  const { target, column } = one.reference;
-  if (!looksAt(one.rule, entity)) return isVisible(one.reference, operation);
-  if (await isVisibleWithout(one, operation, records[0]?.id)) return true;
-  const isItself = target === entity && data[column] === records[0]?.id;
-  return kind === "update" && (isItself || one.isApart === false) && isVisible(one.reference, operation);
-}
-
-async function isVisibleWithout(
-  { reference, rule }: Again,
-  { scope, entity, data }: Operation,
-  id: unknown,
-): Promise<boolean> {
-  const where = allOf({ id: data[reference.column] }, withoutRecord(rule, entity, id));
-  return (await scope.driver.findOne(reference.target, where, { select: ["id"] })) !== null;
+  const found = await Promise.all(again.map(isSeen));
+  refuseMissing(again.filter((_, index) => !found[index]));
 }
 
 /** @throws ValidationFailedError */
