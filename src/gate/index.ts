@@ -47,6 +47,7 @@ export {
   PluginList,
   type PluginOptions,
 } from "./gate-plugin.ts";
+export type { FurtherWrite, PairChange } from "./operation/further-write.ts";
 export type {
   HookFunction,
   HookMap,
@@ -119,17 +120,12 @@ export { notingScope, plainScope } from "./record/noting-scope.ts";
 export { presentGroups } from "./record/present-groups.ts";
 export { COUNTS, markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
 export { entityOfRecord, idOfParts, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
-export { allowedBefore } from "./requirement/allowed-before.ts";
 export { explainRemote, seesRelation } from "./requirement/check-query.ts";
 export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
-export {
-  askedOfStored,
-  type FurtherWrite,
-  type PairChange,
-  storedMeet,
-} from "./requirement/new-record.ts";
+export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
 export { asItMeets, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
+export { type Reasons, reasonsFor, stillAllowed } from "./requirement/reasons.ts";
 export { giveTurn, holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
 export { decideAgain, entitiesInRule, notePairs, pairsChangedBy } from "./run/decide-again.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";

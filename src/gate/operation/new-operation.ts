@@ -1,8 +1,8 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
 import { InternalError, type Principal } from "../../kernel/index.ts";
 import { allPresent } from "../condition/compile-where.ts";
-import type { Row, Where } from "../condition/condition.ts";
-import type { FurtherWrite } from "../requirement/new-record.ts";
+import type { Condition, Row, Where } from "../condition/condition.ts";
+import type { AgainListener } from "./further-write.ts";
 import {
   ACCESS,
   type Decision,
@@ -17,9 +17,6 @@ import type { GateScope } from "./runtime.ts";
 const NO_QUERY: OperationQuery = Object.freeze({});
 const NO_DATA: Record<string, unknown> = Object.freeze({});
 
-/** Decides again on a write. @param writes the writes so far, which do not count, in their order */
-export type AgainListener = (writes: readonly FurtherWrite[]) => Promise<void>;
-
 /** An operation as the gate sees it: properties that are readonly for hooks can be set here. */
 export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   scope: GateScope;
@@ -32,6 +29,10 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   readonly againListeners: readonly AgainListener[];
   /** The stored record before the change, if it is locked. */
   held: Row | undefined;
+  /** What the record had to meet: a new one, or a stored one before its change. Undefined if that cannot end. */
+  condition: Condition | undefined;
+  /** What the changed record had to meet, likewise. */
+  left: Condition | undefined;
   readonly ifFound: boolean;
   /** Whether only the id of the new record is used. */
   readonly idOnly: boolean;
@@ -73,6 +74,8 @@ abstract class GateOperation implements MutableOperation {
   readonly writtenListeners: (() => void | Promise<void>)[] = [];
   readonly againListeners: AgainListener[] = [];
   held: Row | undefined = undefined;
+  condition: Condition | undefined = undefined;
+  left: Condition | undefined = undefined;
   readonly ifFound: boolean;
   readonly idOnly: boolean;
   joins: Operation["joins"] = undefined;

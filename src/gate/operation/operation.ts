@@ -4,8 +4,9 @@ import type { EntityRef, Row, Where } from "../condition/condition.ts";
 import type { ByteBudget } from "../statement/byte-budget.ts";
 import type { SortKey } from "../statement/driver-port.ts";
 import type { Find, JoinedFind } from "../statement/statement.ts";
+import type { AgainListener } from "./further-write.ts";
 import type { Guard } from "./mask.ts";
-import type { AgainListener, Otherwise } from "./new-operation.ts";
+import type { Otherwise } from "./new-operation.ts";
 import type { OperationScope, Precondition } from "./operation-scope.ts";
 
 /** The kinds of operations on records. */

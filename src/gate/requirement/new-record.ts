@@ -7,7 +7,6 @@ import {
   type Condition,
   compare,
   type Leaf,
-  looksAt,
   NEVER,
   not,
   or,
@@ -17,6 +16,7 @@ import {
   type Where,
 } from "../condition/condition.ts";
 import { isUndecryptable, matches } from "../condition/matches.ts";
+import type { FurtherWrite, PairChange } from "../operation/further-write.ts";
 import type { Guard } from "../operation/mask.ts";
 import type { Driver } from "../statement/driver-port.ts";
 
@@ -92,42 +92,16 @@ export async function storedMeet(driver: Driver, left: Condition, row: Row): Pro
 }
 
 /**
- * Excludes one record from the related records of a condition, at any depth, so that the condition has the result it
- * had before that record was stored.
+ * Changes the related records of a condition, at any depth, so that writes do not count: the condition then has the
+ * result that it would have without them.
+ * @param writes in their order; of several writes of one record, the first one has its earlier values
  */
-export function withoutRecord(condition: Condition, entity: AnyEntity, id: unknown): Condition {
-  const without = (part: Condition): Condition => withoutRecord(part, entity, id);
-  switch (condition.op) {
-    case "and":
-      return and(condition.of.map(without));
-    case "or":
-      return or(condition.of.map(without));
-    case "not":
-      return not(without(condition.of));
-    case "related": {
-      const { relation, matches } = condition;
-      const others = not(compare(relation.target.columns.id as ColumnDefinition, "eq", id));
-      return related(relation, relation.target === entity ? and([without(matches), others]) : without(matches));
-    }
-    default:
-      return condition;
-  }
-}
-
-/**
- * Changes the related records of a condition, at any depth, so that one record counts as it was before a change: the
- * condition then has the result that it would have without this change.
- * @param before the record before the change
- * @param pairs changes of its pairs, which do not count either @default none
- */
-export async function asBeforeChange(
+export async function asBeforeWrites(
   driver: Driver,
   condition: Condition,
-  entity: AnyEntity,
-  before: Row,
-  pairs: readonly PairChange[] = [],
+  writes: readonly FurtherWrite[],
 ): Promise<Condition> {
-  const changed = (part: Condition): Promise<Condition> => asBeforeChange(driver, part, entity, before, pairs);
+  const changed = (part: Condition): Promise<Condition> => asBeforeWrites(driver, part, writes);
   switch (condition.op) {
     case "and":
       return and(await Promise.all(condition.of.map(changed)));
@@ -136,54 +110,26 @@ export async function asBeforeChange(
     case "not":
       return not(await changed(condition.of));
     case "related": {
-      const { relation } = condition;
-      const asked = await changed(condition.matches);
-      if (relation.target !== entity) return related(relation, asked);
-      const own = compare(entity.columns.id as ColumnDefinition, "eq", before.id);
-      const others = related(relation, and([asked, not(own)]));
-      const isMet = await meetsChanged(driver, asked, before, pairs);
-      return isMet ? or([others, leadsTo(relation, before, pairs)]) : others;
+      const { relation, matches } = condition;
+      const asked = await changed(matches);
+      const { id } = relation.target.columns;
+      const written = firstWrites(relation.target, writes);
+      const others = [...written.keys()].map((one) => not(compare(id as ColumnDefinition, "eq", one)));
+      const ways: Condition[] = [related(relation, and([asked, ...others]))];
+      for (const { before, pairs = [] } of written.values())
+        if (before !== null && (await meetsChanged(driver, asked, before, pairs)))
+          ways.push(leadsTo(relation, before, pairs));
+      return or(ways);
     }
     default:
       return condition;
   }
 }
 
-/** Pairs of one manyToMany relation that a write has added and removed, by the ids at the other end. */
-export interface PairChange {
-  readonly relation: ResolvedRelation;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-}
-
-/** A record that was written together with another one. */
-export interface FurtherWrite {
-  readonly entity: AnyEntity;
-  readonly id: unknown;
-  /** The record before the write; null for a new record. */
-  readonly before: Row | null;
-  /** @default none */
-  readonly pairs?: readonly PairChange[] | undefined;
-}
-
-/**
- * Changes the related records of a condition, at any depth, so that writes do not count.
- * @param writes in their order; of several writes of one record, the first one has its earlier values
- */
-export async function asBeforeWrites(
-  driver: Driver,
-  condition: Condition,
-  writes: readonly FurtherWrite[],
-): Promise<Condition> {
-  const first = writes.filter(
-    (one, at) => at === writes.findIndex(({ entity, id }) => entity === one.entity && id === one.id),
-  );
-  let where = condition;
-  // New records before others: `asBeforeChange` asks the database, where they are stored already.
-  for (const { entity, id, before } of first) if (before === null) where = withoutRecord(where, entity, id);
-  for (const { entity, before, pairs } of first.toReversed())
-    if (before !== null && looksAt(where, entity)) where = await asBeforeChange(driver, where, entity, before, pairs);
-  return where;
+/** The first write of each written record of an entity, by its id. */
+export function firstWrites(entity: AnyEntity, writes: readonly FurtherWrite[]): ReadonlyMap<unknown, FurtherWrite> {
+  const own = writes.filter((one) => one.entity === entity);
+  return new Map(own.toReversed().map((one) => [one.id, one]));
 }
 
 /** The condition that a relation leads to a record, by the record's values. */

@@ -1,9 +1,9 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { looksAt } from "../condition/condition.ts";
+import type { FurtherWrite, PairChange } from "../operation/further-write.ts";
 import { conditionUpTo, type MutableOperation } from "../operation/new-operation.ts";
 import type { Operation } from "../operation/operation.ts";
-import type { FurtherWrite, PairChange } from "../requirement/new-record.ts";
 import { decideCreateAgain } from "./execute-create.ts";
 import { decideUpdateAgain } from "./execute-write.ts";
 

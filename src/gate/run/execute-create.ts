@@ -1,17 +1,11 @@
 import { NotStoredError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { ALWAYS, type Condition, NEVER, type Row, type Where } from "../condition/condition.ts";
+import type { FurtherWrite } from "../operation/further-write.ts";
 import { conditionUpTo, type MutableOperation } from "../operation/new-operation.ts";
 import { allowsOf } from "../operation/policy.ts";
 import { idOfParts } from "../record/tag-record.ts";
-import {
-  asBeforeWrites,
-  askedOfStored,
-  type FurtherWrite,
-  guardOfNew,
-  storedMeet,
-  withoutRecord,
-} from "../requirement/new-record.ts";
+import { asBeforeWrites, askedOfStored, guardOfNew, storedMeet } from "../requirement/new-record.ts";
 import { isWhere } from "../requirement/passes.ts";
 import { deniedError } from "../requirement/unmatched.ts";
 import { lockShared, sharedPaths } from "../requirement/while-unchanged.ts";
@@ -31,6 +25,7 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
   const { predicate, guard } = decision;
   const isDecided = predicate === undefined && guard === undefined && operation.requirements.length === 0;
   const where = isDecided ? undefined : await conditionOfCreate(operation);
+  operation.condition = where;
   if (operation.heldListeners.length > 0) {
     // Checked first, so that a caller who may not create the record learns nothing about the write's other
     // requirements.
@@ -89,7 +84,10 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
       if (paths.length > 0) await (await lockShared(store, paths, [data]))([data]);
       if (conditionalInserts !== true) await refuseUnmet(operation, where, store);
       const row = await store.create(entity, data, conditionalInserts === true ? { where } : undefined);
-      if (concurrentTransactions) await refuseUnmet(operation, withoutRecord(where, entity, row.id), store);
+      if (concurrentTransactions) {
+        const without = await asBeforeWrites(store, where, [{ entity, id: row.id, before: null }]);
+        await refuseUnmet(operation, without, store);
+      }
       return row;
     });
   } catch (error) {
@@ -103,10 +101,9 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
  * @throws AuthenticationError, AuthorizationError
  */
 export async function decideCreateAgain(operation: MutableOperation, writes: readonly FurtherWrite[]): Promise<void> {
-  const { scope } = operation;
-  const where = await conditionOfCreate(operation);
-  if (where === undefined) return;
-  await refuseUnmet(operation, await asBeforeWrites(scope.store, where, writes), scope.store);
+  const { condition, scope } = operation;
+  if (condition === undefined) return;
+  await refuseUnmet(operation, await asBeforeWrites(scope.store, condition, writes), scope.store);
 }
 
 /** @throws AuthenticationError, AuthorizationError when the database without the new record does not meet the rules */

@@ -1,6 +1,7 @@
 import { AuthorizationError, RecordChangedError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { type Condition, dependsOn, looksAt, type Row, visitCondition, type Where } from "../condition/condition.ts";
+import type { FurtherWrite } from "../operation/further-write.ts";
 import {
   conditionUpTo,
   inTransaction,
@@ -8,9 +9,9 @@ import {
   type MutableOperation,
   ONE_BY_ONE,
 } from "../operation/new-operation.ts";
-import type { Decision, Operation } from "../operation/operation.ts";
+import type { Decision } from "../operation/operation.ts";
 import { allowsOf } from "../operation/policy.ts";
-import { asBeforeChange, asBeforeWrites, type FurtherWrite, meetsChanged } from "../requirement/new-record.ts";
+import { asBeforeWrites, meetsChanged } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { whileUnchanged } from "../requirement/while-unchanged.ts";
@@ -32,6 +33,7 @@ export async function recheck({ decision, entity, kind, records, scope }: Mutabl
 }
 
 /**
+ * @returns the condition by which a decision allows the changed record; undefined if it needs none
  * @throws AuthorizationError when a decision depends on the record, and neither its condition nor its guard allows the
  * changed record
  */
@@ -39,13 +41,16 @@ async function refuseUnlessMet(
   { predicate, guard }: Decision,
   record: Row,
   meetsStill: (where: Where) => Promise<boolean>,
-): Promise<void> {
-  if (predicate === undefined && guard === undefined) return;
-  if (predicate !== undefined && (await meetsStill(predicate))) return;
+): Promise<Where | undefined> {
+  if (predicate === undefined && guard === undefined) return undefined;
+  if (predicate !== undefined && (await meetsStill(predicate))) return predicate;
   const answer = guard && (await allowsOf({ predicate, guard }, record));
-  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
-  throw new AuthorizationError("The record would no longer be yours to change");
+  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return isWhere(answer) ? answer : undefined;
+  throw noLongerAllowed();
 }
+
+const noLongerAllowed = (): AuthorizationError =>
+  new AuthorizationError("The record would no longer be yours to change");
 
 /** Updates one record with a statement that includes the rules' condition; the changed record must still meet it. */
 export async function runUpdate(operation: MutableOperation): Promise<void> {
@@ -101,7 +106,8 @@ async function refuseLeaving(
     return isMet;
   };
   try {
-    await refuseUnlessMet(decision, seen.record, meetsStill);
+    const passing = await refuseUnlessMet(decision, seen.record, meetsStill);
+    operation.left = passing && compileWhere(scope.app.model, entity, passing);
   } catch (error) {
     // Computed values still belong to the record before the change; a decision on them follows after the write.
     const isOutdated = changesComputed(entity, data, new Set([...unmet.flatMap(columnsIn), ...seen.columns()]));
@@ -118,24 +124,20 @@ function columnsIn(condition: Condition): string[] {
   return names;
 }
 
-/**
- * Decides again on a changed record, as if some writes had not been made.
- * @param writes the record's own first
- */
-async function refuseSelfMade(
-  { entity, scope, decision }: MutableOperation,
-  row: Row,
-  writes: readonly FurtherWrite[],
-): Promise<void> {
+/** Decides on a changed record once its computed values are known, as if it had not been changed. */
+async function refuseSelfMade(operation: MutableOperation, row: Row, before: Row): Promise<void> {
+  const { entity, scope, decision } = operation;
   const meetsStill = async (rule: Where): Promise<boolean> => {
     const where = compileWhere(scope.app.model, entity, rule);
-    return meetsChanged(scope.store, await asBeforeWrites(scope.store, where, writes), row, writes[0]?.pairs);
+    return meetsChanged(
+      scope.store,
+      await asBeforeWrites(scope.store, where, [{ entity, id: before.id, before }]),
+      row,
+    );
   };
-  await refuseUnlessMet(decision, observe(entity, row).record, meetsStill);
+  const passing = await refuseUnlessMet(decision, observe(entity, row).record, meetsStill);
+  operation.left = passing && compileWhere(scope.app.model, entity, passing);
 }
-
-/** The conditions of updates that depend on records which others may change. */
-const conditions = new WeakMap<Operation, Condition>();
 
 /**
  * Decides again on an updated record, before and after the change.
@@ -143,18 +145,20 @@ const conditions = new WeakMap<Operation, Condition>();
  * @throws RecordChangedError, AuthorizationError
  */
 export async function decideUpdateAgain(operation: MutableOperation, writes: readonly FurtherWrite[]): Promise<void> {
-  const condition = conditions.get(operation);
+  const { scope, held, condition, left } = operation;
   const [row] = operation.records;
-  const { scope, held } = operation;
-  if (condition === undefined || held === undefined || row === undefined) return;
-  const where = await asBeforeWrites(scope.store, condition, writes);
-  if (!(await meetsChanged(scope.store, where, held, writes[0]?.pairs))) throw new RecordChangedError();
-  await refuseSelfMade(operation, row, writes);
+  const meetsStill = async (where: Condition, record: Row): Promise<boolean> =>
+    meetsChanged(scope.store, await asBeforeWrites(scope.store, where, writes), record, writes[0]?.pairs);
+  if (condition !== undefined && held !== undefined && !(await meetsStill(condition, held)))
+    throw new RecordChangedError();
+  if (left !== undefined && row !== undefined && !(await meetsStill(left, row))) throw noLongerAllowed();
 }
 
 function writeUpdate(operation: MutableOperation, where: Condition, before?: typeof refuseLeaving): Promise<boolean> {
   return whileUnchanged(operation, where, async (held) => {
     const { entity, data, scope } = operation;
+    operation.condition = looksAt(where) ? where : undefined;
+    operation.left = undefined;
     const earlier = (await before?.(operation, where, held)) ?? null;
     const row =
       Object.keys(data).length === 0
@@ -162,9 +166,7 @@ function writeUpdate(operation: MutableOperation, where: Condition, before?: typ
         : await scope.store.update(entity, where, data);
     operation.records = row === null ? [] : [row];
     // Computed values were not known before the write.
-    if (row !== null && earlier !== null && mayCompute(entity, data))
-      await refuseSelfMade(operation, row, [{ entity, id: earlier.id, before: earlier }]);
-    if (looksAt(where)) conditions.set(operation, where);
+    if (row !== null && earlier !== null && mayCompute(entity, data)) await refuseSelfMade(operation, row, earlier);
     if (row !== null && held !== undefined) await refuseOvertaken(operation, where, held);
     return row !== null;
   });
@@ -178,7 +180,7 @@ function writeUpdate(operation: MutableOperation, where: Condition, before?: typ
 async function refuseOvertaken(operation: MutableOperation, where: Condition, held: Row): Promise<void> {
   const { entity, scope } = operation;
   if (!looksAt(where) || !mayWaitForOthers(operation)) return;
-  const unchanged = await asBeforeChange(scope.store, where, entity, held);
+  const unchanged = await asBeforeWrites(scope.store, where, [{ entity, id: held.id, before: held }]);
   if (await meetsChanged(scope.store, unchanged, held)) return;
   if (looksAt(where, entity)) await recheck(operation);
   throw new RecordChangedError();

@@ -1,13 +1,16 @@
 import { type AnyEntity, isKeelsonError, type ResolvedRelation } from "../../entity/index.ts";
 import {
-  allowedBefore,
+  type Decision,
   type FurtherWrite,
   giveTurn,
   type Operation,
   type OperationScope,
   type PairChange,
+  type Reasons,
+  reasonsFor,
+  stillAllowed,
 } from "../../gate/index.ts";
-import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
+import { AuthorizationError, RecordChangedError, ValidationFailedError } from "../../kernel/index.ts";
 
 // The rights that writing pairs needs: to read the targets, to update the records at the other end if their entity
 // declares the relation, too, and to read the record whose pairs are replaced.
@@ -48,24 +51,56 @@ function unseen(missing: readonly (readonly [ReadLinks, string])[]): ValidationF
   return new ValidationFailedError(Object.fromEntries(errors));
 }
 
-/**
- * Checks again whether the caller may read all targets, as if writes had not been made. Targets that everyone may read
- * are left to the database.
- */
-export async function checkTargetsBefore(
+/** A right to some records of an entity, which must still hold after each wait. */
+export interface Right {
+  readonly entity: AnyEntity;
+  readonly ids: readonly string[];
+  readonly reasons: Reasons;
+  readonly refusal: (id: string) => Error;
+}
+
+/** @throws the refusal of the first record to which the caller has no right */
+async function rightTo(
   scope: OperationScope,
-  taken: readonly ReadLinks[],
+  { entity, ids, decision, refusal }: Omit<Right, "reasons"> & { readonly decision: Decision },
+): Promise<Right> {
+  const reasons = await reasonsFor(scope, entity, decision, ids);
+  const denied = ids.find((id) => !reasons.has(id));
+  if (denied !== undefined) throw refusal(denied);
+  return { entity, ids, reasons, refusal };
+}
+
+/**
+ * Checks again whether rights hold, as if writes had not been made.
+ * @throws the refusal of the first record to which the right has ended
+ */
+export async function assertStill(
+  scope: OperationScope,
+  rights: readonly Right[],
   writes: readonly FurtherWrite[],
 ): Promise<void> {
-  const missing: (readonly [ReadLinks, string])[] = [];
-  for (const links of taken) {
-    if (links.mode === "remove") continue;
-    const { target } = links.relation;
-    const allowed = await allowedBefore(scope, target, await scope.access.readDecision(target), links.ids, writes);
-    const id = links.ids.find((id) => !allowed.has(id));
-    if (id !== undefined) missing.push([links, id]);
+  for (const { entity, ids, reasons, refusal } of rights) {
+    const allowed = await stillAllowed(scope, entity, reasons, writes);
+    const lost = ids.find((id) => !allowed.has(id));
+    if (lost !== undefined) throw refusal(lost);
   }
-  if (missing.length > 0) throw unseen(missing);
+}
+
+/**
+ * The right to read the targets of links. Targets that everyone may read are left to the database.
+ * @throws ValidationFailedError
+ */
+export async function rightToTargets(scope: OperationScope, links: ReadLinks): Promise<Right> {
+  const entity = links.relation.target;
+  const decision = await scope.access.readDecision(entity);
+  return rightTo(scope, { entity, ids: links.ids, decision, refusal: (id) => unseen([[links, id]]) });
+}
+
+/** The right to read targets whose pairs are removed, since hidden pairs stay. */
+export async function rightToRemoved(scope: OperationScope, { relation, removed }: Changes): Promise<Right> {
+  const entity = relation.target;
+  const decision = await scope.access.readDecision(entity);
+  return rightTo(scope, { entity, ids: removed, decision, refusal: () => new RecordChangedError() });
 }
 
 export async function visibleIds(
@@ -87,21 +122,18 @@ export async function visibleIds(
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**
- * A manyToMany pair belongs to both sides. If the other side declares the relation too, changing a pair needs the right
- * to update the record there. Call this in the transaction that changes the pairs. If transactions run concurrently,
- * the records are locked first, in the order of their ids, so that the rules see everything that was committed
- * meanwhile.
+ * The rights to update the records at the other end of pairs that both sides declare: such a pair belongs to both. Call
+ * this in the transaction that changes the pairs. If transactions run concurrently, the records are locked first, in
+ * the order of their ids, so that the rules see everything that was committed meanwhile.
  * @param id the id of the record whose pairs are written
- * @param writes writes that neither justify nor refuse the change
  * @throws AuthorizationError
  */
-export async function assertMayChange(
+export async function rightsToChange(
   { entity, scope }: Operation,
   changes: readonly Changes[],
   id: string,
-  writes: readonly FurtherWrite[] = [],
-): Promise<void> {
-  if (scope.principal.kind === "system") return;
+): Promise<readonly Right[]> {
+  if (scope.principal.kind === "system") return [];
   const otherSides = new Map<AnyEntity, string[]>();
   for (const { relation, added, removed } of changes) {
     const { inverse, target } = relation;
@@ -110,35 +142,40 @@ export async function assertMayChange(
     if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
   }
   const inOrder = [...otherSides].sort(([{ name: a }], [{ name: b }]) => (a < b ? -1 : 1));
-  for (const [other, ids] of inOrder) await assertMayUpdate(scope, other, [...new Set(ids)].sort(), writes);
+  const rights: Right[] = [];
+  for (const [other, ids] of inOrder) rights.push(await rightToUpdate(scope, other, [...new Set(ids)].sort()));
+  return rights;
 }
 
-async function assertMayUpdate(
-  scope: OperationScope,
-  entity: AnyEntity,
-  ids: readonly string[],
-  writes: readonly FurtherWrite[],
-): Promise<void> {
+async function rightToUpdate(scope: OperationScope, entity: AnyEntity, ids: readonly string[]): Promise<Right> {
   const { driver } = scope;
   const decision = await scope.access.decide({ kind: "update", entity, ids });
-  if (decision.allowed && decision.predicate === undefined && decision.guard === undefined) return;
-  if (driver.capabilities.concurrentTransactions)
+  const isConditional = decision.predicate !== undefined || decision.guard !== undefined;
+  if (isConditional && driver.capabilities.concurrentTransactions)
     for (const id of ids) {
       await giveTurn(scope);
       await driver.findOne(entity, { id }, { select: ["id"], lock: true });
     }
-  const allowed = await allowedBefore(scope, entity, decision, ids, writes);
-  const refused = ids.find((id) => !allowed.has(id));
-  if (refused !== undefined)
-    throw new AuthorizationError(
-      `Changing this relation takes the right to update ${entity.name} "${refused}" as well`,
-    );
+  const refusal = (id: string): Error =>
+    new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
+  return rightTo(scope, { entity, ids, decision, refusal });
 }
 
+const unreadable = (): AuthorizationError =>
+  new AuthorizationError("Changing relations of a record takes the right to read it as well");
+
 /**
- * Checks the right to read the record whose pairs are written, because the result reveals which pairs it had.
+ * The right to read the record whose pairs are written, because the result reveals which pairs it had.
  * @throws AuthorizationError
  */
+export async function rightToRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<readonly Right[]> {
+  if (scope.principal.kind === "system") return [];
+  await assertMayRead(scope, entity, id);
+  const decision = await scope.access.readDecision(entity);
+  return [await rightTo(scope, { entity, ids: [id], decision, refusal: unreadable })];
+}
+
+/** @throws AuthorizationError */
 export async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
   if (scope.principal.kind === "system") return;
   try {
@@ -147,5 +184,5 @@ export async function assertMayRead(scope: OperationScope, entity: AnyEntity, id
   } catch (error) {
     if (!(isKeelsonError(error) && REFUSALS.has(error.status))) throw error;
   }
-  throw new AuthorizationError("Changing relations of a record takes the right to read it as well");
+  throw unreadable();
 }

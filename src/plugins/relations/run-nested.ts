@@ -1,4 +1,11 @@
-import { type AnyEntity, type ColumnDefinition, isKeelsonError, type KeelsonError } from "../../entity/index.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type EntityModel,
+  isKeelsonError,
+  type KeelsonError,
+  referring,
+} from "../../entity/index.ts";
 import {
   decideAgain,
   entitiesInRule,
@@ -11,6 +18,7 @@ import {
   type OperationScope,
   type PairChange,
   pairsChangedBy,
+  type Row,
 } from "../../gate/index.ts";
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 import { wrong } from "./nested-input.ts";
@@ -72,23 +80,76 @@ export async function runFollowing(operation: Operation, work: () => Promise<voi
  * are nested in it, because its statement comes first.
  */
 async function runNoted(scope: OperationScope, input: OperationInput): Promise<Operation> {
-  const { kind, entity, id } = input;
-  const noting = (followings.get(scope) ?? []).filter(({ entities }) => entities.includes(entity as AnyEntity));
+  const { kind, id } = input;
+  const entity = input.entity as AnyEntity;
+  const isDeletion = kind === "delete" && entity.softDelete === undefined;
+  const changed = isDeletion ? [entity, ...changedByDeletion(scope.app.model, entity)] : [entity];
+  const noting = (followings.get(scope) ?? []).filter(({ entities }) => changed.some((one) => entities.includes(one)));
   const isNew = kind === "create";
   const isStored = id !== undefined && (kind === "update" || kind === "delete");
   if (noting.length === 0 || !(isNew || isStored)) return scope.run(input);
   // Locked, so that a change that others make meanwhile does not count as a part of this write.
-  const lock = kind === "delete" ? "delete" : true;
-  const before = isNew ? null : await scope.driver.findOne(entity, { id }, { lock });
+  const before = isNew
+    ? null
+    : await scope.driver.findOne(entity, { id }, { lock: kind === "delete" ? "delete" : true });
+  const further = before !== null && isDeletion ? await collectDeletion(scope, entity, before) : [];
   const places = noting.map(({ writes }) => [writes, writes.length] as const);
   const note = (of: unknown, pairs?: readonly PairChange[]): void => {
-    for (const [writes, place] of places) writes[place] = { entity: entity as AnyEntity, id: of, before, pairs };
+    for (const [writes, place] of places) writes[place] = { entity, id: of, before, pairs };
   };
-  if (isNew || before !== null) note(id);
+  if (isNew || before !== null) note(id, further[0]?.pairs);
+  for (const [writes] of places) writes.push(...further.slice(1));
   const done = await scope.run(input);
   if (isNew) note(done.records[0]?.id);
-  else if (before !== null) note(id, pairsChangedBy(done));
+  else if (before !== null && kind === "update") note(id, pairsChangedBy(done));
   return done;
+}
+
+/** The entities whose records the database deletes or changes when a record is deleted. */
+function changedByDeletion(model: EntityModel, entity: AnyEntity): ReadonlySet<AnyEntity> {
+  const deleted = new Set([entity]);
+  const changed = new Set<AnyEntity>();
+  for (const target of deleted)
+    for (const { source, onDelete } of referring(model, target)) {
+      if (onDelete === "cascade") deleted.add(source);
+      if (onDelete === "cascade" || onDelete === "setNull") changed.add(source);
+    }
+  return changed;
+}
+
+/**
+ * Collects a deletion as writes: the record itself first, then those that the database deletes or changes with it. Large
+ * deletions are cut off at the limit of a bulk request.
+ */
+async function collectDeletion(
+  scope: OperationScope,
+  entity: AnyEntity,
+  before: Row,
+  found: FurtherWrite[] = [],
+): Promise<readonly FurtherWrite[]> {
+  const { app, driver } = scope;
+  found.push({ entity, id: before.id, before, pairs: await pairsOf(scope, entity, before) });
+  for (const { source, foreignKey, onDelete } of referring(app.model, entity)) {
+    if (onDelete !== "cascade" && onDelete !== "setNull") continue;
+    const limit = Math.max(app.limits.bulk - found.length, 0);
+    for (const row of await driver.findMany(source, { where: { [foreignKey as string]: before.id }, limit })) {
+      if (found.some((one) => one.entity === source && one.id === row.id)) continue;
+      if (onDelete === "cascade") await collectDeletion(scope, source, row, found);
+      else found.push({ entity: source, id: row.id, before: row });
+    }
+  }
+  return found;
+}
+
+/** The pairs of a record, which end with it. */
+async function pairsOf({ app, driver }: OperationScope, entity: AnyEntity, { id }: Row): Promise<PairChange[]> {
+  const pairs: PairChange[] = [];
+  for (const relation of app.model.relationsOf(entity)) {
+    if (relation.type !== "manyToMany" || relation.remote !== undefined) continue;
+    const links = await driver.links(entity, relation.name, [String(id)], { limit: app.limits.bulk });
+    pairs.push({ relation, added: [], removed: links.map(({ target }) => target) });
+  }
+  return pairs;
 }
 
 /** A unique key of a record, and the data to create it with if the caller sees no such record. */

@@ -11,13 +11,16 @@ import {
 } from "../../gate/index.ts";
 import { ConflictError, InternalError, ValidationFailedError } from "../../kernel/index.ts";
 import {
-  assertMayChange,
-  assertMayRead,
+  assertStill,
   type Changes,
   checkTargets,
-  checkTargetsBefore,
   type Links,
   type ReadLinks,
+  type Right,
+  rightsToChange,
+  rightToRead,
+  rightToRemoved,
+  rightToTargets,
   visibleIds,
 } from "./pair-rights.ts";
 
@@ -57,16 +60,14 @@ export function addLinkHooks(
     }
     waiting.set(operation, read);
     operation.transactional = true;
-    let decided: readonly Changes[] | undefined;
+    let decided: Decided | undefined;
     operation.whenHeld(async (record) => {
       decided = await decideChanges(operation, record, read());
     });
-    operation.whenDecidedAgain(async (writes) => {
-      await assertMayChange(operation, changesIn(decided), idOf(operation), writes);
-      await checkTargetsBefore(operation.scope, read(), writes);
-    });
+    operation.whenDecidedAgain((writes) => assertStill(operation.scope, decided?.rights ?? [], writes));
     operation.whenWritten(async () => {
-      const changes = changesIn(decided);
+      if (decided === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
+      const { changes } = decided;
       await storeChanges(operation, changes);
       notePairs(operation, byRelation(changes));
       if (changes.some(({ added, removed }) => added.length + removed.length > 0)) await decideAgain(operation);
@@ -110,26 +111,24 @@ function textOf({ kind }: ColumnDefinition, id: unknown): unknown {
   return found?.ok === true ? found.value : id;
 }
 
-function changesIn(decided: readonly Changes[] | undefined): readonly Changes[] {
-  if (decided === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
-  return decided;
+/** How a write changes pairs, and the rights that this needs, as decided before storing. */
+interface Decided {
+  readonly changes: readonly Changes[];
+  readonly rights: readonly Right[];
 }
 
 /** @param record the stored record, which is locked, or the new record, which is not stored yet */
-async function decideChanges(
-  operation: Operation,
-  record: Row,
-  taken: readonly ReadLinks[],
-): Promise<readonly Changes[]> {
+async function decideChanges(operation: Operation, record: Row, taken: readonly ReadLinks[]): Promise<Decided> {
   const { entity, scope, kind } = operation;
   const id = String(record.id);
   // The result reveals which pairs are stored.
-  if (kind === "update") await assertMayRead(scope, entity, id);
+  const rights: Right[] = kind === "update" ? [...(await rightToRead(scope, entity, id))] : [];
   const changes: Changes[] = [];
   for (const links of taken) changes.push(await changesOf(operation, id, links));
-  await assertMayChange(operation, changes, id);
-  await checkTargetsBefore(scope, taken, []);
-  return changes;
+  rights.push(...(await rightsToChange(operation, changes, id)));
+  for (const links of taken) if (links.mode !== "remove") rights.push(await rightToTargets(scope, links));
+  for (const change of changes) rights.push(await rightToRemoved(scope, change));
+  return { changes, rights };
 }
 
 /** The changes of each relation, together. */
@@ -140,10 +139,6 @@ function byRelation(changes: readonly Changes[]): readonly Changes[] {
     found.set(relation, { relation, added: [...known.added, ...added], removed: [...known.removed, ...removed] });
   }
   return [...found.values()];
-}
-
-function idOf({ records }: Operation): string {
-  return String(records[0]?.id);
 }
 
 async function changesOf(operation: Operation, id: string, links: ReadLinks): Promise<Changes> {

@@ -1,13 +1,15 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import {
-  allowedBefore,
+  type Condition,
   compileWhere,
   type FurtherWrite,
   findsRecord,
   isAlways,
   looksAt,
   type Operation,
-  type OperationScope,
+  type Reasons,
+  reasonsFor,
+  stillAllowed,
 } from "../../gate/index.ts";
 import { ValidationFailedError } from "../../kernel/index.ts";
 
@@ -62,7 +64,16 @@ export async function checkReferences(references: readonly Reference[], operatio
   await checkAgainLater(references, operation);
 }
 
-const later = new WeakMap<Operation, readonly Reference[]>();
+/** A reference that is checked again, with the rule that decides who sees its target. */
+interface Again {
+  readonly reference: Reference;
+  /** A condition, if no rule has to read the target. */
+  readonly rule: Condition | undefined;
+  /** Why the caller sees the target; known if a rule has read it. */
+  reasons?: Reasons;
+}
+
+const later = new WeakMap<Operation, readonly Again[]>();
 
 /**
  * Checks references again in the write's transaction if their visibility depends on rules, because the write may wait
@@ -71,14 +82,13 @@ const later = new WeakMap<Operation, readonly Reference[]>();
  */
 async function checkAgainLater(references: readonly Reference[], operation: Operation): Promise<void> {
   const { scope, entity, data, kind } = operation;
-  const again: Reference[] = [];
-  let isOnRecord = false;
+  const again: Again[] = [];
   for (const reference of references) {
     if (data[reference.column] === undefined) continue;
     const { predicate, guard } = await scope.access.readDecision(reference.target);
-    if (guard === undefined && isAlways(compileWhere(scope.app.model, reference.target, predicate))) continue;
-    again.push(reference);
-    isOnRecord ||= await dependsOn(reference.target, entity, scope);
+    const rule = compileWhere(scope.app.model, reference.target, predicate);
+    if (guard !== undefined) again.push({ reference, rule: undefined });
+    else if (!isAlways(rule)) again.push({ reference, rule });
   }
   const isAsked = later.has(operation);
   if (!isAsked && again.length === 0) return;
@@ -87,31 +97,46 @@ async function checkAgainLater(references: readonly Reference[], operation: Oper
   operation.transactional = true;
   // With a single writer, a transaction that has begun does not wait, so one check before the statement is enough.
   const isConcurrent = scope.driver.capabilities.concurrentTransactions;
-  if (!isConcurrent || (kind === "update" && isOnRecord)) operation.whenHeld(() => checkBefore(operation, []));
+  const isHeld = (one: Again): boolean => one.rule === undefined || (kind === "update" && dependsOn(one, entity));
+  if (!isConcurrent || again.some(isHeld)) operation.whenHeld(() => checkHeld(operation));
   operation.whenDecidedAgain((writes) => checkBefore(operation, writes));
 }
 
 /** Whether it may depend on records of an entity who sees the target of a reference. */
-async function dependsOn(target: AnyEntity, entity: AnyEntity, { access, app }: OperationScope): Promise<boolean> {
-  const { predicate, guard } = await access.readDecision(target);
-  return target === entity || guard !== undefined || looksAt(compileWhere(app.model, target, predicate), entity);
+function dependsOn({ reference: { target }, rule }: Again, entity: AnyEntity): boolean {
+  return target === entity || rule === undefined || looksAt(rule, entity);
+}
+
+/** Checks the references when the record is locked, before the write. */
+async function checkHeld(operation: Operation): Promise<void> {
+  const { scope, data } = operation;
+  await refuseUnseen(operation, async (one) => {
+    const { reference, rule } = one;
+    if (rule !== undefined) return isVisible(reference, operation);
+    const id = String(data[reference.column]);
+    one.reasons = await reasonsFor(scope, reference.target, await scope.access.readDecision(reference.target), [id]);
+    return one.reasons.has(id);
+  });
 }
 
 /** Checks the references as if writes had not been made. */
 async function checkBefore(operation: Operation, writes: readonly FurtherWrite[]): Promise<void> {
   const { scope, data } = operation;
-  const written = new Set(writes.map(({ entity }) => entity));
-  const isSeen = async (reference: Reference): Promise<boolean> => {
-    const { column, target } = reference;
-    const id = String(data[column]);
-    for (const entity of written)
-      if (await dependsOn(target, entity, scope))
-        return (await allowedBefore(scope, target, await scope.access.readDecision(target), [id], writes)).has(id);
-    return isVisible(reference, operation);
-  };
+  const written = [...new Set(writes.map(({ entity }) => entity))];
+  await refuseUnseen(operation, async (one) => {
+    const { reference, rule } = one;
+    const id = String(data[reference.column]);
+    const reasons = one.reasons ?? (rule && new Map([[id, rule]]));
+    if (reasons === undefined || !written.some((entity) => dependsOn(one, entity)))
+      return isVisible(reference, operation);
+    return (await stillAllowed(scope, reference.target, reasons, writes)).has(id);
+  });
+}
+
+async function refuseUnseen(operation: Operation, isSeen: (one: Again) => Promise<boolean>): Promise<void> {
   const again = later.get(operation) ?? [];
   const found = await Promise.all(again.map(isSeen));
-  refuseMissing(again.filter((_, index) => !found[index]));
+  refuseMissing(again.filter((_, index) => !found[index]).map(({ reference }) => reference));
 }
 
 /** @throws ValidationFailedError */
