@@ -6,11 +6,11 @@ import { whileHeld } from "../../support/while-held.ts";
 
 const everyone = ["everyone"] as const;
 const all = { read: everyone, create: everyone, update: everyone, delete: everyone };
-const isMember = defineRule("danMember", ({ user }) => ({ members: { userId: String(user?.id) } }));
-const isReader = defineRule("danReader", ({ user }) => ({ folder: { members: { userId: String(user?.id) } } }));
-const inPlay = defineRule("danInPlay", ({ user }) => ({ teams: { players: { userId: String(user?.id) } } }));
+const isMember = defineRule("pdaMember", ({ user }) => ({ members: { userId: String(user?.id) } }));
+const isReader = defineRule("pdaReader", ({ user }) => ({ folder: { members: { userId: String(user?.id) } } }));
+const inPlay = defineRule("pdaInPlay", ({ user }) => ({ teams: { players: { userId: String(user?.id) } } }));
 const hasRoom = defineRule(
-  "danRoom",
+  "pdaRoom",
   async ({ record, driver }) =>
     record !== null && (await driver.links("roomy", "docs", [String(record.id)])).length < 1,
 );
