@@ -88,7 +88,7 @@ describe.each(ALL_DATABASES)("a create with nested writes, on %s", (name, open) 
   });
   const ann = () => api.as({ id: "ann" });
 
-  it("control: one nested change does not refuse it", async () => {
+  it("is not refused by a nested change", async () => {
     await ann().badged.create({
       text: "x",
       folderId: "f",

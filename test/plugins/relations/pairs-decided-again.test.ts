@@ -63,7 +63,7 @@ const roomy = entity("roomy", { name: string.default("r"), docs: manyToMany(() =
   update: [hasRoom],
 });
 const doc = entity("doc", { text: string, roomies: manyToMany(() => roomy) }).rules(all);
-describe.each(ALL_DATABASES)("rights to pairs after waits, on %s", (name, open) => {
+describe.each(ALL_DATABASES)("rights to pairs and references, decided again, on %s", (name, open) => {
   let database: Awaited<ReturnType<typeof open>>;
   let app: ReturnType<typeof opened>;
   const opened = () =>
@@ -118,12 +118,12 @@ describe.each(ALL_DATABASES)("rights to pairs after waits, on %s", (name, open) 
   it.each([
     ["PATCH", "/api/docs/d", 200],
     ["POST", "/api/docs", 201],
-  ])("of a rule that asks the driver are not ended by the pair itself: %s", async (method, path, status) => {
+  ])("do not end by the pair itself if a rule asks the driver: %s", async (method, path, status) => {
     const answer = await ann().request(method as "POST", path, { text: "new", roomiesIds: ["r"] });
     expect(answer).toMatchObject({ status });
   });
 
-  it("a reference is not refused by what a nested deletion deletes", async () => {
+  it("do not end by what a nested deletion deletes", async () => {
     const answer = await ann().request("POST", "/api/games", {
       text: "new",
       arenaId: "ar",
@@ -138,15 +138,15 @@ describe.each(ALL_DATABASES)("rights to pairs after waits, on %s", (name, open) 
   it.runIf(name === "PostgreSQL").each([
     ["set", { teamsIds: [] }],
     ["disconnect", { teams: { disconnect: ["t"] } }],
-  ])("pairs that have become hidden are not removed: %s", async (_, data) => {
-    const answer = await whileHeld(String(database.url), { held, meanwhile }, () =>
+  ])("keep pairs that have become hidden: %s", async (_, data) => {
+    await whileHeld(String(database.url), { held, meanwhile }, () =>
       ann().request("PATCH", "/api/notes/n", { text: "new", ...data, marks: { create: [{ code: "c" }] } }),
     );
     expect(await app.api.driver.links("team", "notes", ["t"])).toHaveLength(1);
   });
 
-  it.runIf(name === "PostgreSQL")("need the right to read the record after waits", async () => {
-    const answer = await whileHeld(String(database.url), { held: heldSecret, meanwhile }, () =>
+  it.runIf(name === "PostgreSQL")("include the right to read the record", async () => {
+    await whileHeld(String(database.url), { held: heldSecret, meanwhile }, () =>
       ann().request("PATCH", "/api/secrets/s", { tagsIds: ["g"], marks: { create: [{ code: "c" }] } }),
     );
     expect(await app.api.driver.links("tag", "secrets", ["g"])).toHaveLength(0);
