@@ -62,12 +62,18 @@ function checkOut(commit: string): string {
 /**
  * Compiles one benchmark that runs in a process of its own, and runs it there.
  * @param name file in this folder, without its extension
+ * @param beside files that it starts, likewise
  */
-export async function runCompiled(name: string): Promise<void> {
+export async function runCompiled(
+  name: string,
+  beside: readonly string[] = [],
+  args: readonly string[] = [],
+): Promise<void> {
   requirePackages();
   const outDir = `${outputFolder}${name}/`;
-  await compile(outDir, { [name]: fileURLToPath(new URL(`${name}.ts`, import.meta.url)) });
-  execFileSync(process.execPath, [join(outDir, `${name}.mjs`)], { stdio: "inherit" });
+  const files = [name, ...beside].map((file) => [file, fileURLToPath(new URL(`${file}.ts`, import.meta.url))]);
+  await compile(outDir, Object.fromEntries(files));
+  execFileSync(process.execPath, [join(outDir, `${name}.mjs`), ...args], { stdio: "inherit" });
 }
 
 async function compile(outDir: string, entry: Record<string, string>, tsconfig?: string): Promise<void> {

@@ -1,4 +1,10 @@
-// Runs a benchmark of this folder compiled, as a user would deploy it: `tsx bench/compiled.ts remote-joins`.
+// Runs a benchmark of this folder compiled, as a user would deploy it: `tsx bench/compiled.ts growth rows`.
 import { runCompiled } from "./build.ts";
 
-await runCompiled(process.argv[2] ?? "");
+const [name = "", ...args] = process.argv.slice(2);
+/** What a benchmark starts in processes of their own. */
+const beside: Readonly<Record<string, readonly string[]>> = {
+  growth: ["server-cluster", "idle-connections"],
+  pgbouncer: ["server-cluster"],
+};
+await runCompiled(name, beside[name], args);

@@ -21,12 +21,14 @@ function urlOf(database: string): string {
 /** The benchmark's own database on that server. */
 export const benchDatabaseUrl = (): string => urlOf(databaseName);
 
-/** Runs statements in a database of that server. */
-export async function askDatabase(name: string, ...statements: string[]): Promise<void> {
+/** Runs statements in a database of that server. @returns the rows of the last one */
+export async function askDatabase(name: string, ...statements: string[]): Promise<unknown[]> {
   const client = new Client({ connectionString: urlOf(name) });
   await client.connect();
   try {
-    for (const statement of statements) await client.query(statement);
+    let rows: unknown[] = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows;
   } finally {
     await client.end();
   }
@@ -39,8 +41,8 @@ export async function freshDatabase(name: string): Promise<string> {
   return urlOf(name);
 }
 
-export function dropDatabase(name: string): Promise<void> {
-  return askDatabase("postgres", `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+export async function dropDatabase(name: string): Promise<void> {
+  await askDatabase("postgres", `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 }
 
 /** Whether the server runs on this machine, so that its processes can be measured and pinned. */

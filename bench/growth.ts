@@ -1,15 +1,18 @@
-// What a request costs this process as an app grows: with more entities, on records in memory, and with more rows, in PostgreSQL.
-import { Client } from "pg";
+// What a request costs as an app grows: with more entities, on records in memory, with more rows, in PostgreSQL, with more open
+// connections and with more processes. Arguments choose some of it: `entities rows connections processes`.
 import * as keelsonDoor from "../src/index.ts";
-import { benchDatabaseUrl } from "./database.ts";
+import { askDatabase, benchDatabaseUrl, dropDatabase, freshDatabase } from "./database.ts";
+import { compareConnections, compareProcesses } from "./growth-servers.ts";
 import { manyEntities } from "./start-up/many-entities.ts";
 import { compareInTurns, type Workloads } from "./take-turns.ts";
 
 const { keelson, memoryDriver, noopLogger, postgres } = keelsonDoor;
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
+const REQUESTS = Number(process.env.BENCH_REQUESTS ?? 1_500);
 const ENTITIES = [1, 10, 100, 300];
-const ROWS = [1_000, 10_000, 100_000, 1_000_000];
+const MOST_ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
+const ROWS = [1_000, 10_000, 100_000, 1_000_000, 10_000_000].filter((rows) => rows <= MOST_ROWS);
 const DATABASE = "keelson_bench_growth";
 
 type App = Pick<ReturnType<typeof keelson>, "handle" | "ready" | "close">;
@@ -64,18 +67,6 @@ async function inMemory(count: number): Promise<Contender> {
   return { size: count, rows: SEED_ROWS, app };
 }
 
-async function inPostgres(name: string, sql: readonly string[]): Promise<void> {
-  const url = new URL(benchDatabaseUrl());
-  url.pathname = `/${name}`;
-  const client = new Client({ connectionString: url.href });
-  await client.connect();
-  try {
-    for (const statement of sql) await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
 async function withRows(rows: number): Promise<Contender> {
   const url = new URL(benchDatabaseUrl());
   url.pathname = `/${DATABASE}`;
@@ -87,26 +78,45 @@ async function withRows(rows: number): Promise<Contender> {
     production: false,
   });
   await app.ready;
-  await inPostgres(DATABASE, [
+  await askDatabase(
+    DATABASE,
     `INSERT INTO of${rows}.item0 (id, title, views, open, status, "createdAt", "updatedAt")
      SELECT 'row' || lpad(n::text, 8, '0'), 'title ' || n, n % 100, true, 'draft', now(), now()
      FROM generate_series(0, ${rows - 1}) n`,
     `VACUUM ANALYZE of${rows}.item0`,
-  ]);
+  );
   return { size: rows, rows, app };
 }
 
-const apps: Contender[] = [];
-for (const count of ENTITIES) apps.push(await inMemory(count));
-await compare("entities", apps, 3_000);
-for (const { app } of apps) await app.close();
+async function compareEntities(): Promise<void> {
+  const apps: Contender[] = [];
+  for (const count of ENTITIES) apps.push(await inMemory(count));
+  await compare("entities", apps, 2 * REQUESTS);
+  for (const { app } of apps) await app.close();
+}
 
-await inPostgres("postgres", [`DROP DATABASE IF EXISTS ${DATABASE}`, `CREATE DATABASE ${DATABASE}`]);
-const databases: Contender[] = [];
-try {
-  for (const rows of ROWS) databases.push(await withRows(rows));
-  await compare("rows in PostgreSQL", databases, 1_500);
-} finally {
-  for (const { app } of databases) await app.close();
-  await inPostgres("postgres", [`DROP DATABASE IF EXISTS ${DATABASE} WITH (FORCE)`]);
+async function compareRows(): Promise<void> {
+  await freshDatabase(DATABASE);
+  const databases: Contender[] = [];
+  try {
+    for (const rows of ROWS) databases.push(await withRows(rows));
+    await compare("rows in PostgreSQL", databases, REQUESTS);
+  } finally {
+    for (const { app } of databases) await app.close();
+    await dropDatabase(DATABASE);
+  }
+}
+
+const PARTS: Readonly<Record<string, () => Promise<void>>> = {
+  entities: compareEntities,
+  rows: compareRows,
+  connections: () => compareConnections({ rounds: ROUNDS, requests: REQUESTS }),
+  processes: () => compareProcesses({ rounds: ROUNDS, requests: REQUESTS }),
+};
+
+const asked = process.argv.slice(2);
+for (const name of asked.length === 0 ? Object.keys(PARTS) : asked) {
+  const part = PARTS[name];
+  if (part === undefined) throw new Error(`unknown part "${name}"; there are ${Object.keys(PARTS).join(", ")}`);
+  await part();
 }

@@ -1,15 +1,13 @@
 import { peers } from "./contenders.ts";
-import { goalContender, reachedGoals } from "./goals.ts";
+import { goalContender } from "./goals.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { processSection } from "./process-section.ts";
-import { conditions, reasons, sectionsOf, sectionTable } from "./report.ts";
+import { conditions, goalTable, reasons, sectionsOf, sectionTable } from "./report.ts";
 import type { Results } from "./results.ts";
-import { medianOf, type Ratio, ratioOf } from "./statistics.ts";
+import { medianOf, ratioOf } from "./statistics.ts";
 import type { WorkloadId } from "./workloads.ts";
 
 const absent = "–";
-
-const spread = ({ median, min, max }: Ratio): string => `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
 
 /** Medians only, so that the table stays readable; `everything` has the spreads. */
 function ratioTable(results: Results, reference: string): string {
@@ -35,17 +33,6 @@ function allocationTable({ contenders, workloads, samples }: Results): string {
     }),
   ]);
   return markdownTable(["kB per request", ...workloads], rows);
-}
-
-function goalTable(results: Results): string {
-  const rows = reachedGoals(results).map(({ workload, reference, goal, measured, met }) => [
-    workload,
-    reference,
-    goal.toFixed(2),
-    measured === undefined ? absent : spread(measured),
-    measured === undefined ? absent : met ? "met" : "**missed**",
-  ]);
-  return markdownTable(["workload", "times", "goal", goalContender, ""], rows);
 }
 
 /** How many requests Keelson answers for one that a peer answers, and how long the slowest of a hundred takes. */

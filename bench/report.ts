@@ -1,3 +1,4 @@
+import { reachedGoals } from "./goals.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { processSection } from "./process-section.ts";
 import { type Section, workloadSections } from "./report-sections.ts";
@@ -9,6 +10,18 @@ const absent = "–";
 export function sectionTable({ columns, rows }: Pick<Section, "columns" | "rows">): string {
   const lines = rows.map(({ contender, cells }) => [contender, ...cells.map((cell) => cell?.text ?? absent)]);
   return markdownTable(["contender", ...columns], lines);
+}
+
+/** Every goal, what was measured for it, and whether it is met. */
+export function goalTable(results: Results): string {
+  const rows = reachedGoals(results).map(({ what, reference, goal, measured, met }) => [
+    what,
+    reference,
+    goal,
+    measured ?? absent,
+    measured === undefined ? absent : met ? "met" : "**missed**",
+  ]);
+  return markdownTable(["what", "reference", "goal", "measured", ""], rows);
 }
 
 /** How and where the run was done, in sentences, one per line. */
@@ -54,6 +67,10 @@ export function renderResults(results: Results): string {
     ...results.contenders.map((contender) => `- ${contender.id}: ${contender.note}`),
     ...reasons(results).map((reason) => `- ${reason}`),
     ...sectionsOf(results).flatMap((section) => ["", `## ${section.title}`, "", sectionTable(section)]),
+    "",
+    "## Goals",
+    "",
+    goalTable(results),
     "",
   ].join("\n");
 }

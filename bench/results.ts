@@ -37,4 +37,6 @@ export interface Results {
   readonly workloads: readonly WorkloadId[];
   readonly processes: readonly ProcessFigures[];
   readonly samples: readonly Sample[];
+  /** Those of a pass with one connection, of the two contenders that a goal compares by it. */
+  readonly oneConnection: readonly Sample[];
 }

@@ -6,8 +6,9 @@ import { checkAnswers } from "./check.ts";
 import { type Contender, peers, peersAreInstalled, peersHint } from "./contenders.ts";
 import { canPin, loadCore, pin } from "./cores.ts";
 import { type BenchDatabase, openDatabase, poolSize } from "./database.ts";
+import { oneConnectionContenders } from "./goals.ts";
 import { type LoadProcess, startLoad, startWorker, type Worker } from "./load-process.ts";
-import { measure, type Running, type Sample } from "./measure.ts";
+import { type Bench, measure, type Running, type Sample } from "./measure.ts";
 import { measureStarts, type StartFigures } from "./measure-starts.ts";
 import { type BenchOptions, readOptions, usage } from "./options.ts";
 import { renderResults } from "./report.ts";
@@ -90,6 +91,19 @@ function write(results: Results): void {
   say(`\n${renderResults(results)}\nWritten to ${folder}: results.json, results.md, report.html`);
 }
 
+/** A short pass in which nobody waits in a queue. */
+async function measureOneConnection(bench: Bench): Promise<Sample[]> {
+  const running = bench.running.filter(({ contender }) => oneConnectionContenders.includes(contender.id));
+  if (running.length < oneConnectionContenders.length) return [];
+  say("with one connection");
+  const { warmUpSeconds } = bench.options;
+  return measure({
+    ...bench,
+    running,
+    options: { ...bench.options, connections: 1, firstWarmUpSeconds: warmUpSeconds },
+  });
+}
+
 async function run(options: BenchOptions): Promise<void> {
   pin(process.pid, loadCore);
   await buildServers(
@@ -114,13 +128,16 @@ async function run(options: BenchOptions): Promise<void> {
       say(`${contender.id}: answers are right, first one after ${server.startMs.toFixed(0)} ms`);
     }
     load = startLoad();
-    const samples = await measure({ options, database, load, running, report: (sample) => say(describe(sample)) });
+    const bench: Bench = { options, database, load, running, report: (sample) => say(describe(sample)) };
+    const samples = await measure(bench);
+    const processes = await processFigures(starts, running);
     write({
       settings: settingsOf(options, database),
       contenders: options.contenders,
       workloads: options.workloads,
-      processes: await processFigures(starts, running),
+      processes,
       samples,
+      oneConnection: await measureOneConnection(bench),
     });
   } finally {
     load?.stop();

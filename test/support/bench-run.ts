@@ -1,4 +1,5 @@
 import { contenders, peers } from "../../bench/contenders.ts";
+import { oneConnectionContenders } from "../../bench/goals.ts";
 import type { Results } from "../../bench/results.ts";
 import { workloadIds } from "../../bench/workloads.ts";
 
@@ -10,6 +11,26 @@ export function benchRun(): Results {
   const present = contenders.filter(({ id }) => TAKING_PART.includes(id));
   const cost = (contender: string, round: number): number =>
     100 * 2 ** TAKING_PART.indexOf(contender) * (1 + round / 10);
+  const samples = present.flatMap(({ id, lacks }) =>
+    workloadIds
+      .filter((workload) => lacks?.[workload] === undefined)
+      .flatMap((workload) =>
+        ROUNDS.map((round) => ({
+          contender: id,
+          workload,
+          round,
+          requests: 1000,
+          cpuUs: cost(id, round),
+          postgresUs: 50,
+          busy: 0.9,
+          requestsPerSecond: 1e6 / cost(id, round),
+          p50Ms: 2,
+          p99Ms: 9,
+          allocatedBytes: 20_480,
+          peakRssMb: 120,
+        })),
+      ),
+  );
   return {
     settings: {
       date: "2001-02-03",
@@ -40,25 +61,7 @@ export function benchRun(): Results {
       rssStartMb: 60,
       rssAfterMb: 100,
     })),
-    samples: present.flatMap(({ id, lacks }) =>
-      workloadIds
-        .filter((workload) => lacks?.[workload] === undefined)
-        .flatMap((workload) =>
-          ROUNDS.map((round) => ({
-            contender: id,
-            workload,
-            round,
-            requests: 1000,
-            cpuUs: cost(id, round),
-            postgresUs: 50,
-            busy: 0.9,
-            requestsPerSecond: 1e6 / cost(id, round),
-            p50Ms: 2,
-            p99Ms: 9,
-            allocatedBytes: 20_480,
-            peakRssMb: 120,
-          })),
-        ),
-    ),
+    samples,
+    oneConnection: samples.filter(({ contender }) => oneConnectionContenders.includes(contender)),
   };
 }
