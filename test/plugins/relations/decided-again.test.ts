@@ -18,6 +18,7 @@ const openOrMember = defineRule("dagOpen", async ({ record, driver, user }) => {
 });
 const readers = defineRule("dagReaders", ({ user }) => ({ readers: { userId: String(user?.id) } }));
 
+const ownReader = defineRule("dagOwnReader", ({ user, record }) => record?.reader === user?.id);
 const setting = entity("setting", { value: bool }).rules(all);
 const folder = entity("folder", {
   name: string.default("one"),
@@ -64,14 +65,19 @@ const secret = entity("secret", {
   .timestamps(false)
   .rules({ ...all, read: [readers] });
 const reader = entity("reader", { userId: string, secret: belongsTo(() => secret) }).rules(all);
-const tag = entity("tag", { name: string, secrets: manyToMany(() => secret) }).rules(all);
+const letter = entity("letter", { reader: string, tags: manyToMany(() => tag) }).rules({ ...all, read: [ownReader] });
+const tag = entity("tag", {
+  name: string,
+  secrets: manyToMany(() => secret),
+  letters: manyToMany(() => letter),
+}).rules(all);
 
 describe.each(ALL_DATABASES)("decisions about a write, on %s", (name, open) => {
   let database: Awaited<ReturnType<typeof open>>;
   let app: ReturnType<typeof opened>;
   const opened = () =>
     createTestApp({
-      entities: [setting, folder, member, crew, ban, page, post, door, key, mark, secret, reader, tag],
+      entities: [setting, folder, member, crew, ban, page, post, door, key, mark, secret, reader, tag, letter],
       driver: database.driver,
     });
   beforeAll(async () => {
@@ -81,6 +87,7 @@ describe.each(ALL_DATABASES)("decisions about a write, on %s", (name, open) => {
   });
   beforeEach(async () => {
     for (const one of [
+      "letter",
       "reader",
       "secret",
       "tag",
@@ -107,6 +114,7 @@ describe.each(ALL_DATABASES)("decisions about a write, on %s", (name, open) => {
     await system.key.create({ id: "k", userId: "ann", doorId: "d" });
     await system.secret.create({ id: "s", text: "old" });
     await system.reader.create({ id: "r", userId: "ann", secretId: "s" });
+    await system.letter.create({ id: "l", reader: "ann" });
     await system.tag.create({ id: "g", name: "g" });
   });
   afterAll(async () => {
@@ -142,6 +150,11 @@ describe.each(ALL_DATABASES)("decisions about a write, on %s", (name, open) => {
       folder: { update: { name: "n", members } },
     });
     expect(answer.status).toBe(403);
+  });
+
+  it("accept a rule that reads the record for the right to read it", async () => {
+    const put = (user: string) => app.as({ id: user }).request("PATCH", "/api/letters/l", { tagsIds: ["g"] });
+    expect([(await put("bob")).status, (await put("ann")).status]).toEqual([403, 200]);
   });
 
   const FOLDER = `select 1 from "folder" where "id" = 7 for no key update`;
