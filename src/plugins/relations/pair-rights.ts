@@ -171,6 +171,7 @@ const unreadable = (): AuthorizationError =>
 export async function rightToRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<readonly Right[]> {
   if (scope.principal.kind === "system") return [];
   await assertMayRead(scope, entity, id);
+  if (!scope.driver.capabilities.concurrentTransactions) return []; // it cannot end meanwhile
   const decision = await scope.access.decide({ kind: "read", entity, id });
   return [await rightTo(scope, { entity, ids: [id], decision, refusal: unreadable })];
 }

@@ -127,7 +127,8 @@ async function decideChanges(operation: Operation, record: Row, taken: readonly 
   for (const links of taken) changes.push(await changesOf(operation, id, links));
   rights.push(...(await rightsToChange(operation, changes, id)));
   for (const links of taken) if (links.mode !== "remove") rights.push(await rightToTargets(scope, links));
-  for (const change of changes) rights.push(await rightToRemoved(scope, change));
+  if (scope.driver.capabilities.concurrentTransactions)
+    for (const change of changes) rights.push(await rightToRemoved(scope, change));
   return { changes, rights };
 }
 
