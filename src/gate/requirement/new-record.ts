@@ -113,7 +113,7 @@ export async function asBeforeWrites(
       const { relation, matches } = condition;
       const asked = await changed(matches);
       const { id } = relation.target.columns;
-      const written = firstWrites(relation.target, writes);
+      const written = writesById(relation.target, writes);
       const others = [...written.keys()].map((one) => not(compare(id as ColumnDefinition, "eq", one)));
       const ways: Condition[] = [related(relation, and([asked, ...others]))];
       for (const { before, pairs = [] } of written.values())
@@ -126,10 +126,38 @@ export async function asBeforeWrites(
   }
 }
 
-/** The first write of each written record of an entity, by its id. */
-export function firstWrites(entity: AnyEntity, writes: readonly FurtherWrite[]): ReadonlyMap<unknown, FurtherWrite> {
-  const own = writes.filter((one) => one.entity === entity);
-  return new Map(own.toReversed().map((one) => [one.id, one]));
+/** All writes of each record of an entity as one, by its id: with the record before the first, and all changes of pairs. */
+export function writesById(entity: AnyEntity, writes: readonly FurtherWrite[]): ReadonlyMap<unknown, FurtherWrite> {
+  const found = new Map<unknown, FurtherWrite>();
+  for (const one of writes) {
+    if (one.entity !== entity) continue;
+    const first = found.get(one.id);
+    found.set(one.id, first === undefined ? one : { ...first, pairs: joined(first.pairs ?? [], one.pairs ?? []) });
+  }
+  return found;
+}
+
+/** Two changes of pairs as one: a pair that is added and removed has not changed. */
+function joined(first: readonly PairChange[], second: readonly PairChange[]): readonly PairChange[] {
+  const sameAs =
+    ({ relation }: PairChange) =>
+    (one: PairChange): boolean =>
+      one.relation.source === relation.source && one.relation.name === relation.name;
+  const changes = first.map((change): PairChange => {
+    const { added = [], removed = [] } = second.find(sameAs(change)) ?? {};
+    return {
+      relation: change.relation,
+      added: [
+        ...change.added.filter((id) => !removed.includes(id)),
+        ...added.filter((id) => !change.removed.includes(id)),
+      ],
+      removed: [
+        ...change.removed.filter((id) => !added.includes(id)),
+        ...removed.filter((id) => !change.added.includes(id)),
+      ],
+    };
+  });
+  return [...changes, ...second.filter((change) => !first.some(sameAs(change)))];
 }
 
 /** The condition that a relation leads to a record, by the record's values. */

@@ -1,11 +1,11 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import { type AnyEntity, jsonText } from "../../entity/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { ALWAYS, type Condition } from "../condition/condition.ts";
 import type { FurtherWrite } from "../operation/further-write.ts";
 import type { Decision } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import { allowsOf } from "../operation/policy.ts";
-import { asBeforeWrites, firstWrites, meetsChanged } from "./new-record.ts";
+import { asBeforeWrites, meetsChanged, writesById } from "./new-record.ts";
 import { isWhere, observe } from "./passes.ts";
 
 /** The records that a decision allows: for each id a condition that the record meets, and by which it is allowed. */
@@ -31,19 +31,24 @@ export async function reasonsFor(
     for (const id of await findIds(driver, entity, ids, rule)) reasons.set(id, rule);
   }
   if (guard === undefined) return reasons;
+  const known = new Map<string, Condition>();
   for (const id of ids) {
     const row = reasons.has(id) ? null : await driver.findOne(entity, { id });
     if (row === null) continue;
     const seen = observe(entity, row);
     const answer = await allowsOf({ predicate, guard }, seen.record);
+    if (!isWhere(answer)) {
+      if (answer) reasons.set(id, ALWAYS);
+      continue;
+    }
     // The values that the guard saw and the condition that it returned must hold for the same state of the record.
-    const reason = compileWhere(
-      app.model,
-      entity,
-      isWhere(answer) ? allOf(answer, seen.conditions()) : seen.conditions(),
-    );
-    const isMet = isWhere(answer) ? (await findIds(driver, entity, [id], reason)).length > 0 : answer;
-    if (isMet) reasons.set(id, reason);
+    const rule = compileWhere(app.model, entity, answer);
+    const now = compileWhere(app.model, entity, allOf(rule, seen.conditions()));
+    if ((await findIds(driver, entity, [id], now)).length === 0) continue;
+    const text = textOf(rule);
+    const reason = known.get(text) ?? rule;
+    known.set(text, reason);
+    reasons.set(id, reason);
   }
   return reasons;
 }
@@ -60,7 +65,7 @@ export async function stillAllowed(
   writes: readonly FurtherWrite[],
 ): Promise<ReadonlySet<string>> {
   const allowed = new Set<string>();
-  const written = firstWrites(entity, writes);
+  const written = writesById(entity, writes);
   for (const reason of new Set(reasons.values())) {
     const ids = [...reasons.keys()].filter((id) => reasons.get(id) === reason);
     if (reason === ALWAYS) {
@@ -77,6 +82,26 @@ export async function stillAllowed(
     for (const id of await findIds(driver, entity, others, where)) allowed.add(id);
   }
   return allowed;
+}
+
+/** The same text for conditions that say the same, so that they are checked once. */
+function textOf(condition: Condition): string {
+  switch (condition.op) {
+    case "and":
+    case "or":
+      return `${condition.op}(${condition.of.map(textOf).join()})`;
+    case "not":
+      return `not(${textOf(condition.of)})`;
+    case "related":
+      return `${condition.relation.source.name}.${condition.relation.name}(${textOf(condition.matches)})`;
+    case "compare": {
+      const { column, test, value, record } = condition;
+      const about = record && `${record.entity.name}(${textOf(record.where)})`;
+      return jsonText([column.name, test, value, about]);
+    }
+    default:
+      return condition.op;
+  }
 }
 
 async function findIds(

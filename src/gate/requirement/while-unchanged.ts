@@ -12,6 +12,7 @@ import type { Driver, FindOptions } from "../statement/driver-port.ts";
  * prevents records that refer to it from being stored, since it would wait for them. When the condition leads back to
  * the record's entity, the records on its path are locked first (`lockShared`).
  * @param where the condition of the statement
+ * @param isDecided whether the write decides on other records before its statement
  * @param write runs the statement; it receives the record if it is locked
  * @returns whether the statement matched
  * @throws RecordChangedError
@@ -20,12 +21,14 @@ export async function whileUnchanged(
   operation: MutableOperation,
   where: Condition,
   write: (held: Row | undefined) => Promise<boolean>,
+  isDecided = false,
 ): Promise<boolean> {
   const { entity, id, kind, requirements, heldListeners, scope } = operation;
   const isUnchanged = testsOf(requirements);
   const isConcurrent = scope.store.capabilities.concurrentTransactions;
   const isHeld = isUnchanged !== undefined || heldListeners.length > 0;
-  if (!isHeld && !(isConcurrent && looksAt(where))) return write(undefined);
+  operation.held = undefined;
+  if (!isHeld && !(isConcurrent && (isDecided || looksAt(where)))) return write(undefined);
   if (id !== undefined && id.length > scope.app.limits.idLength) return false; // no record has an id this long
   return inTransaction(operation, async () => {
     const { store } = operation.scope;

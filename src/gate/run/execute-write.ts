@@ -11,7 +11,7 @@ import {
 } from "../operation/new-operation.ts";
 import type { Decision } from "../operation/operation.ts";
 import { allowsOf } from "../operation/policy.ts";
-import { asBeforeWrites, meetsChanged } from "../requirement/new-record.ts";
+import { asBeforeWrites, meetsChanged, writesById } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { whileUnchanged } from "../requirement/while-unchanged.ts";
@@ -141,21 +141,36 @@ async function refuseSelfMade(operation: MutableOperation, row: Row, before: Row
 
 /**
  * Decides again on an updated record, before and after the change.
- * @param writes the writes that do not count, the update itself first
+ * @param writes the writes that do not count
  * @throws RecordChangedError, AuthorizationError
  */
 export async function decideUpdateAgain(operation: MutableOperation, writes: readonly FurtherWrite[]): Promise<void> {
-  const { scope, held, condition, left } = operation;
-  const [row] = operation.records;
-  const meetsStill = async (where: Condition, record: Row): Promise<boolean> =>
-    meetsChanged(scope.store, await asBeforeWrites(scope.store, where, writes), record, writes[0]?.pairs);
-  if (condition !== undefined && held !== undefined && !(await meetsStill(condition, held)))
+  const { held, condition } = operation;
+  if (condition !== undefined && held !== undefined && !(await meetsBefore(operation, condition, held, writes)))
     throw new RecordChangedError();
-  if (left !== undefined && row !== undefined && !(await meetsStill(left, row))) throw noLongerAllowed();
+  await refuseLeft(operation, writes);
+}
+
+/** @throws AuthorizationError if the changed record no longer meets what allowed it, as if writes had not been made */
+async function refuseLeft(operation: MutableOperation, writes: readonly FurtherWrite[]): Promise<void> {
+  const { left, records } = operation;
+  const [row] = records;
+  if (left === undefined || row === undefined || !looksAt(left)) return;
+  if (!(await meetsBefore(operation, left, row, writes))) throw noLongerAllowed();
+}
+
+async function meetsBefore(
+  { entity, scope }: MutableOperation,
+  condition: Condition,
+  row: Row,
+  writes: readonly FurtherWrite[],
+): Promise<boolean> {
+  const { pairs } = writesById(entity, writes).get(row.id) ?? {};
+  return meetsChanged(scope.store, await asBeforeWrites(scope.store, condition, writes), row, pairs);
 }
 
 function writeUpdate(operation: MutableOperation, where: Condition, before?: typeof refuseLeaving): Promise<boolean> {
-  return whileUnchanged(operation, where, async (held) => {
+  const write = async (held: Row | undefined): Promise<boolean> => {
     const { entity, data, scope } = operation;
     operation.condition = looksAt(where) ? where : undefined;
     operation.left = undefined;
@@ -169,21 +184,24 @@ function writeUpdate(operation: MutableOperation, where: Condition, before?: typ
     if (row !== null && earlier !== null && mayCompute(entity, data)) await refuseSelfMade(operation, row, earlier);
     if (row !== null && held !== undefined) await refuseOvertaken(operation, where, held);
     return row !== null;
-  });
+  };
+  return whileUnchanged(operation, where, write, before !== undefined && operation.decision.guard !== undefined);
 }
 
 /**
- * When the statement of an update may have waited for other transactions, its condition on other records is checked
+ * When the statement of an update may have waited for other transactions, its conditions on other records are checked
  * again for the locked record. The effects of the update itself do not count.
  * @throws RecordChangedError, AuthorizationError
  */
 async function refuseOvertaken(operation: MutableOperation, where: Condition, held: Row): Promise<void> {
-  const { entity, scope } = operation;
-  if (!looksAt(where) || !mayWaitForOthers(operation)) return;
-  const unchanged = await asBeforeWrites(scope.store, where, [{ entity, id: held.id, before: held }]);
-  if (await meetsChanged(scope.store, unchanged, held)) return;
-  if (looksAt(where, entity)) await recheck(operation);
-  throw new RecordChangedError();
+  const { entity } = operation;
+  if (!mayWaitForOthers(operation)) return;
+  const own = [{ entity, id: held.id, before: held }];
+  if (looksAt(where) && !(await meetsBefore(operation, where, held, own))) {
+    if (looksAt(where, entity)) await recheck(operation);
+    throw new RecordChangedError();
+  }
+  await refuseLeft(operation, own);
 }
 
 /** Deletes one record with a statement that includes the rules' condition. */

@@ -143,11 +143,21 @@ async function collectDeletion(
 
 /** The pairs of a record, which end with it. */
 async function pairsOf({ app, driver }: OperationScope, entity: AnyEntity, { id }: Row): Promise<PairChange[]> {
+  const { model } = app;
+  const limit = app.limits.bulk;
   const pairs: PairChange[] = [];
-  for (const relation of app.model.relationsOf(entity)) {
-    if (relation.type !== "manyToMany" || relation.remote !== undefined) continue;
-    const links = await driver.links(entity, relation.name, [String(id)], { limit: app.limits.bulk });
-    pairs.push({ relation, added: [], removed: links.map(({ target }) => target) });
+  for (const relation of model.entities.flatMap((one) => model.relationsOf(one))) {
+    const { name, type, source, target, inverse } = relation;
+    if (type !== "manyToMany" || relation.remote !== undefined) continue;
+    if (source === entity) {
+      const links = await driver.links(entity, name, [String(id)], { limit });
+      pairs.push({ relation, added: [], removed: links.map((link) => link.target) });
+    } else if (target === entity && inverse === undefined) {
+      // Only the other end declares it: the same relation, seen from here.
+      const others = await driver.findMany(source, { where: { [name]: { id } }, select: ["id"], limit });
+      const swapped = { ...relation, source: target, target: source, inverse: name };
+      pairs.push({ relation: swapped, added: [], removed: others.map((other) => String(other.id)) });
+    }
   }
   return pairs;
 }
