@@ -1,4 +1,5 @@
 import { afterAll, vi } from "vitest";
+import { defaultRing } from "../../src/plugins/field-security/encryption/key-ring.ts";
 import { endFile } from "./when-file-ends.ts";
 
 // Test files share a process and its modules, because loading them costs more than most tests. Each file restores the
@@ -17,6 +18,8 @@ afterAll(async () => {
   for (const signal of signals)
     for (const listener of process.listeners(signal))
       if (listeners.get(signal)?.includes(listener) !== true) process.off(signal, listener);
+  // The keys of `initEncryption` belong to the process.
+  defaultRing.clear();
   // OpenTelemetry keeps its set-up on the process, outside of modules.
   delete (globalThis as Record<symbol, unknown>)[Symbol.for("opentelemetry.js.api.1")];
   vi.unstubAllGlobals();
