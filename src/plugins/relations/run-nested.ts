@@ -131,7 +131,8 @@ async function collectDeletion(
   found.push({ entity, id: before.id, before, pairs: await pairsOf(scope, entity, before) });
   for (const { source, foreignKey, onDelete } of referring(app.model, entity)) {
     if (onDelete !== "cascade" && onDelete !== "setNull") continue;
-    const limit = Math.max(app.limits.bulk - found.length, 0);
+    const limit = app.limits.bulk - found.length;
+    if (limit <= 0) return found;
     for (const row of await driver.findMany(source, { where: { [foreignKey as string]: before.id }, limit })) {
       if (found.some((one) => one.entity === source && one.id === row.id)) continue;
       if (onDelete === "cascade") await collectDeletion(scope, source, row, found);
