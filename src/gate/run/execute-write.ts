@@ -14,7 +14,7 @@ import { allowsOf } from "../operation/policy.ts";
 import { asBeforeWrites, meetsChanged, writesById } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
-import { whileUnchanged } from "../requirement/while-unchanged.ts";
+import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-unchanged.ts";
 import { changedColumns, changesComputed, mayCompute, mayWaitForOthers } from "./changed-columns.ts";
 
 /** Runs a statement on one record; returns whether it matched. */
@@ -99,8 +99,11 @@ async function refuseLeaving(
   const changed = { ...row, ...data };
   const seen = observe(entity, changed);
   const unmet: Condition[] = [];
+  const isConcurrent = scope.store.capabilities.concurrentTransactions;
   const meetsStill = async (rule: Where): Promise<boolean> => {
     const where = compileWhere(scope.app.model, entity, rule);
+    if (decision.guard !== undefined && isConcurrent)
+      await lockShared(scope.store, sharedPaths(where, entity), [changed]);
     const isMet = await meetsChanged(scope.store, where, changed);
     if (!isMet) unmet.push(where);
     return isMet;
