@@ -46,7 +46,9 @@ export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Dr
     get concurrentTransactions() {
       return provider !== "sqlite";
     },
-    locksInOrder: adapter !== undefined && provider === "postgresql",
+    get locksInOrder() {
+      return provider === "postgresql";
+    },
     durable: true,
   });
 

@@ -82,9 +82,9 @@ export interface DriverCapabilities {
   /** Whether transactions run concurrently. */
   readonly concurrentTransactions: boolean;
   /**
-   * Whether an `update` and a `delete` of a list of ids never deadlock in concurrent transactions, because they lock in
-   * the order of the ids' code units, and a `find` locks several records in that order. Otherwise operations on several
-   * records run one statement per record.
+   * Whether an `update` and a `delete` of a list of ids never deadlock with others of their kind, because they lock in
+   * the order of the ids' code units or take turns, and a `find` locks several records in that order. Otherwise
+   * operations on several records run one statement per record.
    * @default false
    */
   readonly locksInOrder?: boolean | undefined;

@@ -147,10 +147,10 @@ describe("prisma(client, { adapter })", () => {
     expect(() => prisma(client, { adapter, provider: "sqlite" })).toThrow(ConfigurationError);
   });
 
-  it("locks records of a list in order on PostgreSQL; the client does not", () => {
+  it("locks records of a list in order on PostgreSQL, as the client does", () => {
     const adapter = new PrismaPg({ connectionString: url });
     const client = new Client({ adapter });
     expect(prisma(client, { adapter }).capabilities.locksInOrder).toBe(true);
-    expect(prisma(client, { provider: "postgresql" }).capabilities.locksInOrder).toBe(false);
+    expect(prisma(client, { provider: "postgresql" }).capabilities.locksInOrder).toBe(true);
   });
 });

@@ -21,7 +21,7 @@ import {
   type ModelApi,
   modelApi,
 } from "./client-connection.ts";
-import { lockRow } from "./client-writes.ts";
+import { lockRows } from "./client-writes.ts";
 import { prismaWhere, saysAll, toPrismaWhere } from "./to-prisma-where.ts";
 
 /** Reads records in a session. */
@@ -57,7 +57,7 @@ export function clientFind(session: ClientSession): (find: Find) => Promise<Row[
   return async (find) => {
     const plan = session.connection().planOf(find.entity);
     const { where, limit, offset = 0, bytes } = find;
-    if (find.lock) return lockRow(session, plan, where);
+    if (find.lock) return lockRows(session, find);
     const select = selection(plan, find.select);
     const isOne = limit === 1 && offset === 0 && select.id === true;
     const single = isOne ? byId(where) : undefined;

@@ -2,6 +2,7 @@ import type { ColumnDefinition } from "../../../entity/index.ts";
 import {
   type Condition,
   type Delete,
+  type Find,
   type Insert,
   looksAt,
   type Row,
@@ -61,6 +62,7 @@ export async function updateRows(
   const given = withNextVersion(plan, toPrismaData(plan, data, open));
   return naming(session, plan, [given], () =>
     session.write({ model: entity.name, operation: "update" }, async (client) => {
+      await takeTurn(client, open, condition);
       const where = await writableWhere(open, client, plan, condition);
       if (returning === true) {
         const row = await changeOne(open, client, plan, { id: soleId(condition), where, data: given });
@@ -78,6 +80,7 @@ export async function deleteRows(session: ClientSession, { entity, where: condit
   const open = session.connection();
   const plan = open.planOf(entity);
   return session.write({ model: entity.name, operation: "delete" }, async (client) => {
+    await takeTurn(client, open, condition);
     const where = await writableWhere(open, client, plan, condition);
     const { count } = await modelApi(client, plan).deleteMany({ where });
     return { count, rows: [] };
@@ -95,8 +98,24 @@ function isWritable(open: ClientConnection, { entity }: ClientPlan, condition: C
 /** Whether an update or a deletion needs more than one call, and so a transaction. */
 export function isWrittenInCalls(open: ClientConnection, write: Update | Delete): boolean {
   const isReadAfterwards = write.kind === "update" && write.returning === true && !open.dialect.returnsRows;
-  return isReadAfterwards || !isWritable(open, open.planOf(write.entity), write.where);
+  return isReadAfterwards || takesTurns(open, write.where) || !isWritable(open, open.planOf(write.entity), write.where);
 }
+
+/** Whether a write locks several records of PostgreSQL in an order that the caller cannot choose. */
+function takesTurns({ dialect }: ClientConnection, condition: Condition): boolean {
+  return dialect.provider === "postgresql" && soleId(condition) === undefined;
+}
+
+/**
+ * Waits until no other transaction writes several records. Prisma's statements lock records in any order, so that two of
+ * them could deadlock.
+ */
+async function takeTurn(client: StatementClient, open: ClientConnection, condition: Condition): Promise<void> {
+  if (takesTurns(open, condition)) await client.$queryRawUnsafe(TURN);
+}
+
+/** The key is the word “keelson bulk” as PostgreSQL hashes it. */
+const TURN = "SELECT 1 AS taken FROM pg_advisory_xact_lock(hashtext('keelson bulk'))";
 
 /**
  * The condition of a write in Prisma's form. If a statement cannot contain it, the records are found, locked and
@@ -153,16 +172,23 @@ async function changeOne(
 }
 
 /**
- * Locks a record and reads it. Its conditions are checked after the lock, because a statement that waited sees related
- * records as they were before the wait.
+ * Locks records and reads them, in the order of their ids. Their conditions are checked after the lock, because a
+ * statement that waited sees related records as they were before the wait.
  */
-export function lockRow(session: ClientSession, plan: ClientPlan, condition: Condition): Promise<Row[]> {
+export function lockRows(session: ClientSession, { entity, where: condition, limit: take }: Find): Promise<Row[]> {
   const open = session.connection();
-  return session.write({ model: plan.entity.name, operation: "lock" }, async (client) => {
-    await lockRecords(client, plan, [soleId(condition)]);
-    const where = await prismaWhere(open, client, plan.entity, condition);
-    const row = await modelApi(client, plan).findFirst({ where, select: plan.columns });
-    return row === null ? [] : [row];
+  const plan = open.planOf(entity);
+  return session.write({ model: entity.name, operation: "lock" }, async (client) => {
+    await takeTurn(client, open, condition);
+    const api = modelApi(client, plan);
+    const find = async (columns: Args, more: Args = {}): Promise<Row[]> => {
+      const where = { AND: [await prismaWhere(open, client, entity, condition), more] };
+      return api.findMany({ where, select: columns, orderBy: { id: "asc" }, take });
+    };
+    const sole = soleId(condition);
+    const ids = sole === undefined ? (await find({ id: true })).map(({ id }) => id) : [sole];
+    await lockRecords(client, plan, ids);
+    return ids.length === 0 ? [] : find(plan.columns, { id: { in: ids } });
   });
 }
 
