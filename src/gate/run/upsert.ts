@@ -1,5 +1,11 @@
 import { type AnyEntity, type ColumnDefinition, changedText, isKeelsonError } from "../../entity/index.ts";
-import { BadRequestError, ConflictError, EntityNotFoundError, ValidationFailedError } from "../../kernel/index.ts";
+import {
+  BadRequestError,
+  ConflictError,
+  EntityNotFoundError,
+  RecordChangedError,
+  ValidationFailedError,
+} from "../../kernel/index.ts";
 import type { Where } from "../condition/condition.ts";
 import type { Operation, OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
@@ -38,13 +44,19 @@ export async function upsert(
   await assertMayWrite(scope, entity);
   const { on, data, query, expect } = typeof input === "function" ? await input() : input;
   for (let attempt = 1; ; attempt++) {
+    const when = whereOf(entity, keyOf(scope, entity, on), data);
     const id = await findByKey(plainScope(scope), entity, on, data); // the record found is changed, which notes it
     expect?.(id);
     try {
       if (id === undefined) return await scope.run({ kind: "create", entity, data, query });
-      return await scope.run({ kind: "update", entity, id, data, query });
+      const updated = await scope.run({ kind: "update", entity, id, data, query, when });
+      if (updated.applied) return updated;
+      throw new RecordChangedError(); // it has another key by now
     } catch (error) {
-      const isOvertaken = id === undefined ? isAbout(error, on) : error instanceof EntityNotFoundError;
+      const isOvertaken =
+        id === undefined
+          ? isAbout(error, on)
+          : error instanceof EntityNotFoundError || error instanceof RecordChangedError;
       // In a transaction, the failed statement may have aborted it.
       if (!isOvertaken || attempt === ATTEMPTS || scope.isTransaction) throw error;
     }

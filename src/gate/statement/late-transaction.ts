@@ -1,7 +1,7 @@
 import { DatabaseError } from "../../kernel/index.ts";
 import type { Driver } from "./driver-port.ts";
 import { isRead, type ResultOf, type Statement, type Written } from "./statement.ts";
-import { withMiddleware } from "./with-middleware.ts";
+import { type Middleware, withMiddleware } from "./with-middleware.ts";
 
 /** The work of a late transaction. */
 export interface LateTransaction<T> {
@@ -78,17 +78,20 @@ export class OpenTransaction<S> {
   #writes = 0;
   #failure: { readonly error: unknown } | undefined;
 
-  /** Wraps the driver of the transaction to count its writes. */
+  /** Wraps the driver of the transaction to count its writes. Inner transactions of the driver join this one. */
   watch(driver: Driver): Driver {
-    return withMiddleware(
-      driver,
-      async (statement, next) => {
-        const result = await next(statement);
-        if (hasWritten(statement, result)) this.#writes += 1;
-        return result;
-      },
-      { joins: true },
-    );
+    const count: Middleware = async (statement, next) => {
+      const result = await next(statement);
+      if (hasWritten(statement, result)) this.#writes += 1;
+      return result;
+    };
+    return withMiddleware(driver, count, {
+      joins: true,
+      transaction: (work, options) =>
+        this.join(() =>
+          driver.transaction((inner) => work(withMiddleware(inner, count, { joins: true }).execute), options),
+        ),
+    });
   }
 
   /** Runs work that joins the transaction. */

@@ -211,7 +211,7 @@ async function shownFields(scope: OperationScope, entity: string): Promise<unkno
   const found: unknown[] = [];
   for (const [field, { predicate }] of [...readablePerRow].sort(([a], [b]) => (a < b ? -1 : 1)))
     if (filterable.has(field))
-      found.push(field, predicate, await readableOf(scope, entity, { NOT: { [field]: null } }));
+      found.push(field, predicate, await readableOf(scope, entity, { [field]: { null: false } }));
   return found;
 }
 

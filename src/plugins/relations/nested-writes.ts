@@ -1,30 +1,26 @@
 import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import {
-  allOf,
-  findsRecord,
   type HookFunction,
-  inOrderOfIds,
   isNestedWrite,
   type Operation,
-  type OperationInput,
   type OperationKind,
   type OperationScope,
   type PluginContext,
   seesRelation,
 } from "../../gate/index.ts";
-import { AuthorizationError, ConflictError, EntityNotFoundError, InternalError } from "../../kernel/index.ts";
+import { AuthorizationError, EntityNotFoundError, InternalError } from "../../kernel/index.ts";
+import { Children } from "./children.ts";
 import {
   byRelation,
   checkNested,
-  idText,
   type NestedWrite,
   nestedWritesOf,
   refuseUnversioned,
   stepsInOrder,
   wrong,
 } from "./nested-input.ts";
-import { assertMayRead, type Links } from "./pair-rights.ts";
-import { at, type ByKey, findNested, type Path, runFollowing, runNested } from "./run-nested.ts";
+import { assertStill, type Links, type Right, rightToRead } from "./pair-rights.ts";
+import { type ByKey, findNested, type Path, runFollowing, runNested } from "./run-nested.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -60,9 +56,11 @@ export function addNestedHooks(
     checkNested(model, writes, scope.app.limits);
     if (operation.principal.kind !== "system") for (const write of writes) refuseUnversioned(write);
     operation.transactional = true;
+    if (operation.kind === "update" && writes.some(changesReferred))
+      operation.whenDecidedAgain((again) => assertStill(operation.scope, outerRights.get(operation) ?? [], again));
     pairs.set(operation, planPairs(operation, writes));
     planReferences(operation, writes);
-    const after = writes.filter(({ relation, verb }) => isAfter(relation, verb));
+    const after = writes.filter(isAfter);
     if (after.length > 0) further.set(operation, () => runFollowing(operation, () => writeAfter(operation, after)));
   };
   // Registered late, so that checks of the stored record run before related records are changed.
@@ -87,8 +85,14 @@ function writable(scope: OperationScope, model: EntityModel, entity: AnyEntity, 
   return relation;
 }
 
-function isAfter({ type }: ResolvedRelation, verb: NestedWrite["verb"]): boolean {
-  return type === "hasMany" || type === "hasOne" || (type === "belongsTo" && verb === "update");
+function isAfter(write: NestedWrite): boolean {
+  const { type } = write.relation;
+  return type === "hasMany" || type === "hasOne" || changesReferred(write);
+}
+
+/** Whether a write changes the record to which this one refers. */
+function changesReferred({ relation, verb }: NestedWrite): boolean {
+  return relation.type === "belongsTo" && verb === "update";
 }
 
 /** Plans writes of records to which this one refers. New ones are created before it, in its transaction. */
@@ -130,6 +134,9 @@ function planPairs(operation: Operation, writes: readonly NestedWrite[]): readon
     });
 }
 
+/** The rights to read the records whose references lead to changed records. */
+const outerRights = new WeakMap<Operation, readonly Right[]>();
+
 /** The id of a record that is created, or found by its key. */
 async function madeOrFound(
   operation: Operation,
@@ -159,7 +166,7 @@ async function writeAfter(operation: Operation, writes: readonly NestedWrite[]):
   const byName = byRelation(writes);
   // The id of the changed record reveals to which record this one refers.
   if (operation.kind === "update" && byName.some(([{ type }]) => type === "belongsTo"))
-    await assertMayRead(operation.scope, operation.entity, String(record.id));
+    outerRights.set(operation, await rightToRead(operation.scope, operation.entity, String(record.id)));
   for (const [relation, own] of byName) {
     const { name, many, type, target } = relation;
     const key = relation.foreignKey as string;
@@ -177,118 +184,5 @@ async function writeAfter(operation: Operation, writes: readonly NestedWrite[]):
       await (verb === "set"
         ? children.set(item as readonly unknown[])
         : children.write(verb, item, many ? [name, verb, index] : [name, verb]));
-  }
-}
-
-/** The records of one relation that refer to one parent record. */
-class Children {
-  readonly #operation: Operation;
-  readonly #relation: ResolvedRelation;
-  readonly #key: string;
-  readonly #parent: string;
-
-  constructor(operation: Operation, relation: ResolvedRelation, parent: string) {
-    this.#operation = operation;
-    this.#relation = relation;
-    this.#key = relation.foreignKey as string;
-    this.#parent = parent;
-  }
-
-  async write(verb: NestedWrite["verb"], item: unknown, path: Path): Promise<void> {
-    const { many } = this.#relation;
-    switch (verb) {
-      case "create":
-        return this.#create(item as Data, path);
-      case "connect":
-        return this.#connect(item, path);
-      case "connectOrCreate":
-        return this.#connectOrCreate(item as ByKey, path);
-      case "upsert":
-        return this.#upsert(item as { readonly where: Data; readonly create: Data; readonly update: Data }, path);
-      default: {
-        const { id: given, ...changes } =
-          many && verb === "update" ? (item as Data) : { ...(item as object), id: item };
-        const id = many ? idText(this.#relation.target, given) : await this.#only(path);
-        if (verb === "delete") return this.#own({ kind: "delete", id }, path);
-        const data = verb === "disconnect" ? { [this.#key]: null } : many ? changes : (item as Data);
-        return this.#own({ kind: "update", id, data }, path);
-      }
-    }
-  }
-
-  async set(items: readonly unknown[]): Promise<void> {
-    const { name, target } = this.#relation;
-    const indexes = new Map(items.map((item, index) => [idText(target, item), index]));
-    const present = new Set(await this.#find({}, this.#operation.scope.app.limits.bulk, [name, "set"]));
-    for (const id of inOrderOfIds(target, [...new Set([...present, ...indexes.keys()])], (one) => one)) {
-      const index = indexes.get(id);
-      if (index === undefined) await this.#own({ kind: "update", id, data: { [this.#key]: null } }, [name, "set"]);
-      else if (!present.has(id)) await this.#connect(id, [name, "set", index]);
-    }
-  }
-
-  async #create(data: Data, path: Path, needed: readonly string[] = []): Promise<void> {
-    this.#refuseKey(data, path);
-    await this.#run({ kind: "create", data: { ...data, [this.#key]: this.#parent }, idOnly: true }, path, needed);
-  }
-
-  async #connect(item: unknown, path: Path): Promise<void> {
-    const id = idText(this.#relation.target, item);
-    await this.#run({ kind: "update", id, data: { [this.#key]: this.#parent } }, path);
-  }
-
-  async #connectOrCreate(byKey: ByKey, path: Path): Promise<void> {
-    const id = await findNested(this.#operation, path, this.#relation.target, byKey);
-    if (id === undefined) await this.#create(byKey.create, [...path, "create"], Object.keys(byKey.where));
-    else await this.#connect(id, path);
-  }
-
-  async #upsert({ where, create, update }: { where: Data; create: Data; update: Data }, path: Path): Promise<void> {
-    const found = await this.#find(where, 1, [...path, "where"]);
-    const [id] = found;
-    if (id === undefined) return this.#create(create, [...path, "create"]);
-    return this.#own({ kind: "update", id, data: update }, [...path, "update"]);
-  }
-
-  /** Ids of the children that the caller may read. */
-  async #find(where: Data, most: number, path: Path): Promise<readonly string[]> {
-    const query = { where: allOf({ [this.#key]: this.#parent }, where), select: ["id"], limit: most + 1 };
-    const { records } = await runNested(this.#operation, path, { kind: "list", entity: this.#relation.target, query });
-    if (records.length > most) throw at(path, new ConflictError(`There are more than ${most} such records`));
-    return records.map(({ id }) => String(id));
-  }
-
-  /** The id of the only child of a hasOne relation. */
-  async #only(path: Path): Promise<string> {
-    const [id] = await this.#find({}, 1, path);
-    if (id === undefined) throw at(path, new EntityNotFoundError());
-    return id;
-  }
-
-  /**
-   * Changes a child, if it refers to this parent and the caller may read it: the response reveals that it does.
-   */
-  async #own(input: Omit<OperationInput, "entity">, path: Path): Promise<void> {
-    if (input.data !== undefined && !Object.hasOwn(input.data, this.#key)) this.#refuseKey(input.data as Data, path);
-    const { scope } = this.#operation;
-    const query = { where: { [this.#key]: this.#parent }, select: ["id"] };
-    if (
-      scope.principal.kind !== "system" &&
-      !(await findsRecord(scope, { kind: "read", entity: this.#relation.target, id: input.id, query }))
-    )
-      throw at(path, new EntityNotFoundError());
-    const { applied } = await this.#run({ ...input, when: { [this.#key]: this.#parent } }, path);
-    if (!applied) throw at(path, new EntityNotFoundError());
-  }
-
-  #refuseKey(data: Data, path: Path): void {
-    if (Object.hasOwn(data, this.#key) && data[this.#key] !== null)
-      throw wrong([...path, this.#key], "is the id of the record around it");
-  }
-
-  #run(input: Omit<OperationInput, "entity">, path: Path, needed: readonly string[] = []): Promise<Operation> {
-    const isLinked = input.data !== undefined && Object.hasOwn(input.data, this.#key);
-    const { target } = this.#relation;
-    return runNested(this.#operation, path, { ...input, entity: target }, isLinked ? [...needed, this.#key] : needed);
   }
 }

@@ -177,7 +177,7 @@ export async function rightToRead(scope: OperationScope, entity: AnyEntity, id: 
 }
 
 /** @throws AuthorizationError */
-export async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
+async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
   if (scope.principal.kind === "system") return;
   try {
     const { applied } = await scope.run({ kind: "read", entity, id, query: { select: ["id"] }, ifFound: true });

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { belongsTo, defineRule, entity, hasMany, string } from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { SQL_DATABASES } from "../../support/sql-databases.ts";
+import { whileHeld } from "../../support/while-held.ts";
+
+const everyone = ["everyone"];
+const open = { read: everyone, create: everyone, update: everyone, delete: everyone };
+const visible = defineRule("shownAfterWaits", () => ({ state: "shown" }));
+const member = defineRule("memberAfterWaits", ({ user }) => ({ members: { userId: String(user?.id) } }));
+const order = entity("order", {
+  name: string,
+  lines: hasMany(() => line),
+  customer: belongsTo(() => customer).optional(),
+  members: hasMany(() => access),
+}).rules({
+  ...open,
+  read: [member],
+});
+const access = entity("access", { userId: string, order: belongsTo(() => order) }).rules(open);
+const customer = entity("customer", { name: string }).rules(open);
+const line = entity("line", { sku: string, state: string, order: belongsTo(() => order).optional() }).rules({
+  ...open,
+  read: [visible],
+});
+
+const POSTGRES = SQL_DATABASES.filter(([name]) => name === "PostgreSQL");
+describe.each(POSTGRES)("nested writes after waits, on %s", (_name, openDatabase) => {
+  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let app: ReturnType<typeof createTestApp>;
+  beforeAll(async () => {
+    database = await openDatabase();
+    app = createTestApp({ entities: [order, line, customer, access], driver: database.driver });
+    await app.api.ready;
+  });
+  beforeEach(async () => {
+    const { driver } = app.api;
+    for (const one of ["line", "access", "order", "customer"]) await driver.deleteMany(one, { id: { null: false } });
+    const times = { createdAt: new Date(), updatedAt: new Date() };
+    await driver.create("customer", { id: "c", name: "c", ...times });
+    await driver.create("order", { id: "o", name: "o", customerId: "c", ...times });
+    await driver.create("access", { id: "a", userId: "ann", orderId: "o", ...times });
+    await driver.create("line", { id: "l", sku: "l", state: "shown", orderId: "o", ...times });
+  });
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+  const patch = (body: unknown) => app.as({ id: "ann" }).request("PATCH", "/api/orders/o", body);
+
+  it("refuses a line that may not be read", async () => {
+    await app.api.driver.update("line", { id: "l" }, { state: "hidden" });
+    expect((await patch({ lines: { update: [{ id: "l", sku: "new" }] } })).status).toBe(404);
+  });
+  it.each([
+    ["update", { lines: { update: [{ id: "l", sku: "new" }] } }],
+    ["delete", { lines: { delete: ["l"] } }],
+    ["disconnect", { lines: { disconnect: ["l"] } }],
+    [
+      "upsert",
+      { lines: { upsert: [{ where: { sku: "l" }, create: { sku: "l", state: "shown" }, update: { sku: "new" } }] } },
+    ],
+    ["set", { lines: { set: [] } }],
+  ])("refuses a line that is hidden while the write waits: %s", async (_, body) => {
+    const held = `update "line" set "state" = 'hidden' where id = 'l'`;
+    const answer = await whileHeld(String(database.url), { held, end: "commit" }, () => patch(body));
+    const stored = await app.api.driver.findOne("line", { id: "l" });
+    expect([answer.status, stored]).toMatchObject([expect.any(Number), { sku: "l", orderId: "o" }]);
+  });
+  it("refuses a customer of an order that may not be read after the wait", async () => {
+    const held = `select 1 from "customer" where id = 'c' for no key update`;
+    const meanwhile = `delete from "access"`;
+    const answer = await whileHeld(String(database.url), { held, meanwhile }, () =>
+      patch({ customer: { update: { name: "new" } } }),
+    );
+    expect([answer.status, await app.api.driver.findOne("customer", { id: "c" })]).toMatchObject([403, { name: "c" }]);
+  });
+});
