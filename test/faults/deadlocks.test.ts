@@ -19,7 +19,7 @@ let database: Awaited<ReturnType<typeof freshPostgres>>;
 beforeAll(async () => {
   database = await freshPostgres();
   const name = new URL(database.url).pathname.slice(1);
-  await askPostgres(database.url, `alter database "${name}" set deadlock_timeout = '50ms'`);
+  await askPostgres(database.url, `alter database "${name}" set deadlock_timeout = '1s'`);
   app = createTestApp({ entities, driver: postgres(database.url), encryption: { key: "5f".repeat(32) } });
   await app.api.ready;
   await app.api.asSystem().group.create({ id: "g", name: "g" });

@@ -209,9 +209,14 @@ async function readableOf(scope: OperationScope, entity: string, where?: Where):
 async function shownFields(scope: OperationScope, entity: string): Promise<unknown[]> {
   const { readablePerRow = new Map<string, RowAccess>(), filterable } = scope.access.mask(entity);
   const found: unknown[] = [];
-  for (const [field, { predicate }] of [...readablePerRow].sort(([a], [b]) => (a < b ? -1 : 1)))
-    if (filterable.has(field))
-      found.push(field, predicate, await readableOf(scope, entity, { [field]: { null: false } }));
+  const columns = scope.app.model.get(entity)?.columns ?? {};
+  for (const [field, { predicate }] of [...readablePerRow].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (!filterable.has(field)) continue;
+    // Without the operator, the records that show the field cannot be found, so the response is not repeated.
+    const isAskable = columns[field]?.kind.operators.has("null") === true;
+    const shown = isAskable ? await readableOf(scope, entity, { [field]: { null: false } }) : randomUUID();
+    found.push(field, predicate, shown);
+  }
   return found;
 }
 
