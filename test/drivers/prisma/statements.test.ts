@@ -63,9 +63,7 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
   /** One statement on several records; on PostgreSQL in a transaction that waits for its turn first. */
   const inTurn = (pattern: RegExp): unknown[] => {
     const statement = expect.stringMatching(pattern);
-    return provider === "postgresql"
-      ? [expect.stringContaining("advisory"), statement, "COMMIT"]
-      : [statement];
+    return provider === "postgresql" ? [expect.stringContaining("advisory"), statement, "COMMIT"] : [statement];
   };
 
   it("change one record in a single UPDATE with the whole condition", async () => {
