@@ -1,5 +1,6 @@
 import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import {
+  type FurtherWrite,
   type HookFunction,
   isNestedWrite,
   type Operation,
@@ -57,7 +58,7 @@ export function addNestedHooks(
     if (operation.principal.kind !== "system") for (const write of writes) refuseUnversioned(write);
     operation.transactional = true;
     if (operation.kind === "update" && writes.some(changesReferred))
-      operation.whenDecidedAgain((again) => assertStill(operation.scope, outerRights.get(operation) ?? [], again));
+      operation.whenDecidedAgain((again) => assertStillRead(operation, again));
     pairs.set(operation, planPairs(operation, writes));
     planReferences(operation, writes);
     const after = writes.filter(isAfter);
@@ -132,6 +133,18 @@ function planPairs(operation: Operation, writes: readonly NestedWrite[]): readon
       });
       return { relation, key, mode, ids };
     });
+}
+
+/** Decides again on the right to read the record, as it is after its own change but before those of related records. */
+function assertStillRead(operation: Operation, writes: readonly FurtherWrite[]): Promise<void> {
+  const rights = outerRights.get(operation) ?? [];
+  const isOwn = ({ entity, id }: FurtherWrite): boolean =>
+    entity === operation.entity && id === operation.records[0]?.id;
+  return assertStill(
+    operation.scope,
+    rights,
+    writes.filter((write) => !isOwn(write)),
+  );
 }
 
 /** The rights to read the records whose references lead to changed records. */

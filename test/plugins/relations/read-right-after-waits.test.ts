@@ -8,6 +8,7 @@ const everyone = ["everyone"];
 const open = { read: everyone, create: everyone, update: everyone, delete: everyone };
 const visible = defineRule("shownAfterWaits", () => ({ state: "shown" }));
 const member = defineRule("memberAfterWaits", ({ user }) => ({ members: { userId: String(user?.id) } }));
+const published = defineRule("publishedAfterWaits", () => ({ name: "published" }));
 const order = entity("order", {
   name: string,
   lines: hasMany(() => line),
@@ -15,7 +16,7 @@ const order = entity("order", {
   members: hasMany(() => access),
 }).rules({
   ...open,
-  read: [member],
+  read: [member, published],
 });
 const access = entity("access", { userId: string, order: belongsTo(() => order) }).rules(open);
 const customer = entity("customer", { name: string }).rules(open);
@@ -74,5 +75,12 @@ describe.each(POSTGRES)("nested writes after waits, on %s", (_name, openDatabase
       patch({ customer: { update: { name: "new" } } }),
     );
     expect([answer.status, await app.api.driver.findOne("customer", { id: "c" })]).toMatchObject([403, { name: "c" }]);
+  });
+
+  it("changes a customer of an order that becomes readable by the same request", async () => {
+    await app.api.driver.deleteMany("access", { userId: "ann" });
+    expect((await patch({ name: "other", customer: { update: { name: "new" } } })).status).toBe(403);
+    expect((await patch({ name: "published", customer: { update: { name: "new" } } })).status).toBe(200);
+    expect(await app.api.driver.findOne("customer", { id: "c" })).toMatchObject({ name: "new" });
   });
 });
