@@ -7,6 +7,11 @@ import { everyDatabase } from "../support/every-database.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
 import { openShop, refillShop, SHOP, type Shop } from "./shop.ts";
 
+const secret = entity("secret", { code: string.unique().encrypted({ searchable: true }), name: string }).rules({
+  read: ["everyone"],
+  create: ["everyone"],
+  update: ["everyone"],
+});
 const PLACED = "2026-05-01T00:00:00.000Z";
 
 describe.each(everyDatabase(SHOP, 0))("an upsert, on %s", (_name, open) => {
@@ -102,5 +107,19 @@ describe("an upsert among plugins", () => {
     expect(await statuses({ create: everyone })).toEqual([201, 403]);
     expect(await statuses({ update: everyone })).toEqual([403, 200]);
     expect(await statuses({})).toEqual([403, 403]);
+  });
+});
+
+describe.each(everyDatabase([secret], 0))("an upsert by an encrypted field, on %s", (_name, open) => {
+  it("updates the record that has the value", async () => {
+    const database = await open();
+    const app = createTestApp({ entities: [secret], driver: database.driver, encryption: { key: "5f".repeat(32) } });
+    onTestFinished(async () => {
+      await app.close();
+      await database.drop();
+    });
+    const put = (name: string) => app.as(null).request("PUT", "/api/secrets?_on=code", { code: "c1", name });
+    expect([(await put("one")).status, (await put("two")).status]).toEqual([201, 200]);
+    expect(await app.api.asSystem().secret.list()).toMatchObject({ data: [{ code: "c1", name: "two" }] });
   });
 });

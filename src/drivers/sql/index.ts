@@ -32,6 +32,7 @@ export { type Session, whileBusy } from "./session/session.ts";
 export { idsQuery } from "./statement/ids-query.ts";
 export { assertColumns, orderOf, selectionOf, selectQuery } from "./statement/select-query.ts";
 export type { NamedQuery, SqlConnection } from "./statement/sql-connection.ts";
+export { listsIds } from "./statement/write-queries.ts";
 export { type Catalog, type ColumnShape, columnsQuery, toCatalog } from "./tables/catalog.ts";
 export { columnTypeOf, isScaled, isWidening } from "./tables/column-type.ts";
 export {

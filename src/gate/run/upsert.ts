@@ -43,9 +43,9 @@ export async function upsert(
 ): Promise<Operation> {
   await assertMayWrite(scope, entity);
   const { on, data, query, expect } = typeof input === "function" ? await input() : input;
+  const when = whereOf(entity, keyOf(scope, entity, on), data);
   for (let attempt = 1; ; attempt++) {
-    const when = whereOf(entity, keyOf(scope, entity, on), data);
-    const id = await findByKey(plainScope(scope), entity, on, data); // the record found is changed, which notes it
+    const id = await findOnly(plainScope(scope), entity, when); // the record found is changed, which notes it
     expect?.(id);
     try {
       if (id === undefined) return await scope.run({ kind: "create", entity, data, query });
@@ -69,13 +69,16 @@ export async function upsert(
  * @throws BadRequestError for fields that are not unique together, or that the caller may not read;
  *   ValidationFailedError for a key without a value
  */
-export async function findByKey(
+export function findByKey(
   scope: OperationScope,
   entity: AnyEntity,
   on: readonly string[],
   data: Readonly<Record<string, unknown>>,
 ): Promise<string | undefined> {
-  const where = whereOf(entity, keyOf(scope, entity, on), data);
+  return findOnly(scope, entity, whereOf(entity, keyOf(scope, entity, on), data));
+}
+
+async function findOnly(scope: OperationScope, entity: AnyEntity, where: Where): Promise<string | undefined> {
   const { records } = await scope.run({ kind: "list", entity, query: { where, select: ["id"], limit: 1 } });
   return records[0]?.id as string | undefined;
 }

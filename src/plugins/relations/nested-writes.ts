@@ -7,6 +7,7 @@ import {
   type OperationKind,
   type OperationScope,
   type PluginContext,
+  type Row,
   seesRelation,
 } from "../../gate/index.ts";
 import { AuthorizationError, EntityNotFoundError, InternalError } from "../../kernel/index.ts";
@@ -135,20 +136,17 @@ function planPairs(operation: Operation, writes: readonly NestedWrite[]): readon
     });
 }
 
-/** Decides again on the right to read the record, as it is after its own change but before those of related records. */
-function assertStillRead(operation: Operation, writes: readonly FurtherWrite[]): Promise<void> {
-  const rights = outerRights.get(operation) ?? [];
-  const isOwn = ({ entity, id }: FurtherWrite): boolean =>
-    entity === operation.entity && id === operation.records[0]?.id;
-  return assertStill(
-    operation.scope,
-    rights,
-    writes.filter((write) => !isOwn(write)),
-  );
-}
+/** The rights to read changed records whose references lead to further ones, by the record that an attempt has stored. */
+const rightsToRead = new WeakMap<Row, readonly Right[]>();
 
-/** The rights to read the records whose references lead to changed records. */
-const outerRights = new WeakMap<Operation, readonly Right[]>();
+/** Decides again on the right to read the record, as it is after its own change but before those of related records. */
+async function assertStillRead({ entity, records, scope }: Operation, writes: readonly FurtherWrite[]): Promise<void> {
+  const [record] = records;
+  const rights = record && rightsToRead.get(record);
+  if (rights === undefined) return;
+  const others = writes.filter((write) => write.entity !== entity || write.id !== record?.id);
+  await assertStill(scope, rights, others);
+}
 
 /** The id of a record that is created, or found by its key. */
 async function madeOrFound(
@@ -179,7 +177,7 @@ async function writeAfter(operation: Operation, writes: readonly NestedWrite[]):
   const byName = byRelation(writes);
   // The id of the changed record reveals to which record this one refers.
   if (operation.kind === "update" && byName.some(([{ type }]) => type === "belongsTo"))
-    outerRights.set(operation, await rightToRead(operation.scope, operation.entity, String(record.id)));
+    rightsToRead.set(record, await rightToRead(operation.scope, operation.entity, String(record.id)));
   for (const [relation, own] of byName) {
     const { name, many, type, target } = relation;
     const key = relation.foreignKey as string;

@@ -60,12 +60,6 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
     return [...seen];
   }
 
-  /** One statement on several records; on PostgreSQL in a transaction that waits for its turn first. */
-  const inTurn = (pattern: RegExp): unknown[] => {
-    const statement = expect.stringMatching(pattern);
-    return provider === "postgresql" ? [expect.stringContaining("advisory"), statement, "COMMIT"] : [statement];
-  };
-
   it("change one record in a single UPDATE with the whole condition", async () => {
     const where = { id: "p1", published: true, author: { name: "ann" }, NOT: { tags: { name: "blue" } } };
     const sent = await statementsOf(() => driver.update("post", where, { title: "changed" }));
@@ -77,7 +71,8 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
 
   it("change several records in a single UPDATE", async () => {
     const sent = await statementsOf(() => driver.updateMany("post", { author: { name: "ann" } }, { views: 1 }));
-    expect(sent).toEqual(inTurn(/^UPDATE/));
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).toMatch(/^UPDATE/);
   });
 
   it("delete in a single DELETE with the whole condition", async () => {
@@ -85,7 +80,7 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
     expect(one).toHaveLength(1);
     expect(one[0]).toMatch(/^DELETE FROM .*comment WHERE/);
     const several = await statementsOf(() => driver.deleteMany("comment", { text: "nice" }));
-    expect(several).toEqual(inTurn(/^DELETE/));
+    expect(several).toHaveLength(1);
   });
 
   it("create a record in a single INSERT", async () => {

@@ -1,15 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  action,
-  belongsTo,
-  countAction,
-  defineRule,
-  entity,
-  hasMany,
-  int,
-  memoryDriver,
-  string,
-} from "../../../src/index.ts";
+import { action, belongsTo, defineRule, entity, hasMany, int, memoryDriver, string } from "../../../src/index.ts";
 import { idempotency } from "../../../src/plugins/idempotency/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 
@@ -34,9 +24,7 @@ const person = entity("person", {
   name: string,
   salary: int.optional().readable(sameTeam),
   team: belongsTo(() => team),
-})
-  .rules({ read: everyone })
-  .actions({ count: countAction });
+}).rules({ read: everyone });
 
 let app: ReturnType<typeof opened>;
 const opened = () =>

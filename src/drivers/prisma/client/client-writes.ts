@@ -10,7 +10,7 @@ import {
   type Update,
   type Written,
 } from "../../../gate/index.ts";
-import { countsVersion, givenColumns, namingDangling } from "../../sql/index.ts";
+import { countsVersion, givenColumns, listsIds, namingDangling } from "../../sql/index.ts";
 import {
   type Args,
   type ClientConnection,
@@ -62,7 +62,7 @@ export async function updateRows(
   const given = withNextVersion(plan, toPrismaData(plan, data, open));
   return naming(session, plan, [given], () =>
     session.write({ model: entity.name, operation: "update" }, async (client) => {
-      await takeTurn(client, open, condition);
+      if (takesTurns(open, condition)) await takeTurn(client, plan);
       const where = await writableWhere(open, client, plan, condition);
       if (returning === true) {
         const row = await changeOne(open, client, plan, { id: soleId(condition), where, data: given });
@@ -80,7 +80,7 @@ export async function deleteRows(session: ClientSession, { entity, where: condit
   const open = session.connection();
   const plan = open.planOf(entity);
   return session.write({ model: entity.name, operation: "delete" }, async (client) => {
-    await takeTurn(client, open, condition);
+    if (takesTurns(open, condition)) await takeTurn(client, plan);
     const where = await writableWhere(open, client, plan, condition);
     const { count } = await modelApi(client, plan).deleteMany({ where });
     return { count, rows: [] };
@@ -101,21 +101,18 @@ export function isWrittenInCalls(open: ClientConnection, write: Update | Delete)
   return isReadAfterwards || takesTurns(open, write.where) || !isWritable(open, open.planOf(write.entity), write.where);
 }
 
-/** Whether a write locks several records of PostgreSQL in an order that the caller cannot choose. */
+/** Whether a write takes a turn, because it locks the records of a list in an order that the caller cannot choose. */
 function takesTurns({ dialect }: ClientConnection, condition: Condition): boolean {
-  return dialect.provider === "postgresql" && soleId(condition) === undefined;
+  return dialect.provider === "postgresql" && listsIds(condition) && soleId(condition) === undefined;
 }
 
 /**
- * Waits until no other transaction writes several records. Prisma's statements lock records in any order, so that two of
- * them could deadlock.
+ * Waits until no other transaction writes or locks a list of records of an entity on PostgreSQL. Prisma's statements lock
+ * them in any order, so that two such transactions could deadlock.
  */
-async function takeTurn(client: StatementClient, open: ClientConnection, condition: Condition): Promise<void> {
-  if (takesTurns(open, condition)) await client.$queryRawUnsafe(TURN);
+function takeTurn(client: StatementClient, { entity }: ClientPlan): Promise<unknown> {
+  return client.$queryRawUnsafe("SELECT 1 AS taken FROM pg_advisory_xact_lock(hashtext($1))", `keelson ${entity.name}`);
 }
-
-/** The key is the word “keelson bulk” as PostgreSQL hashes it. */
-const TURN = "SELECT 1 AS taken FROM pg_advisory_xact_lock(hashtext('keelson bulk'))";
 
 /**
  * The condition of a write in Prisma's form. If a statement cannot contain it, the records are found, locked and
@@ -179,13 +176,13 @@ export function lockRows(session: ClientSession, { entity, where: condition, lim
   const open = session.connection();
   const plan = open.planOf(entity);
   return session.write({ model: entity.name, operation: "lock" }, async (client) => {
-    await takeTurn(client, open, condition);
+    const sole = soleId(condition);
+    if (sole === undefined && open.dialect.provider === "postgresql") await takeTurn(client, plan);
     const api = modelApi(client, plan);
     const find = async (columns: Args, more: Args = {}): Promise<Row[]> => {
       const where = { AND: [await prismaWhere(open, client, entity, condition), more] };
       return api.findMany({ where, select: columns, orderBy: { id: "asc" }, take });
     };
-    const sole = soleId(condition);
     const ids = sole === undefined ? (await find({ id: true })).map(({ id }) => id) : [sole];
     await lockRecords(client, plan, ids);
     return ids.length === 0 ? [] : find(plan.columns, { id: { in: ids } });

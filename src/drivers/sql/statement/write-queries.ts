@@ -233,7 +233,7 @@ export function deleteQuery(
 }
 
 /** Whether a condition selects its rows by a list of ids. */
-function listsIds(condition: Condition): boolean {
+export function listsIds(condition: Condition): boolean {
   if (condition.op === "and") return condition.of.some(listsIds);
   return condition.op === "compare" && condition.test === "in" && condition.column.role === "id";
 }
