@@ -26,6 +26,7 @@ export async function loadDbos(load: () => Promise<DbosSdk> = () => import("@dbo
 /** Name of the only workflow function in the tables of DBOS. The run's row names the workflow of the app. */
 const WORKFLOW = "keelson.run";
 const QUEUE = "keelson.runs";
+const STATES = Symbol.for("keelson.dbos");
 /** Milliseconds that DBOS has at shutdown to record the last outcomes. */
 const RECORDING_MS = 1_000;
 
@@ -70,9 +71,23 @@ export interface DbosProcess {
   stop(): Promise<void>;
 }
 
-/** DBOS is a singleton, and functions cannot be removed from its registry. */
-let inUse: { readonly execute: ExecuteRun; readonly outside: AsyncResource } | undefined;
-let registered: ((runId: string) => Promise<string>) | undefined;
+/** What this process has told DBOS. */
+interface DbosState {
+  inUse?: { readonly execute: ExecuteRun; readonly outside: AsyncResource } | undefined;
+  registered?: (runId: string) => Promise<string>;
+}
+
+/**
+ * DBOS is a singleton, and functions cannot be removed from its registry. Its state is stored on the process, because
+ * bundlers and development servers load this module several times.
+ */
+function stateOf(dbos: DbosSdk["DBOS"]): DbosState {
+  const shared = globalThis as { [STATES]?: WeakMap<object, DbosState> };
+  shared[STATES] ??= new WeakMap();
+  const known = shared[STATES].get(dbos) ?? {};
+  shared[STATES].set(dbos, known);
+  return known;
+}
 
 /**
  * Starts DBOS in this process, and creates missing tables.
@@ -82,13 +97,14 @@ export async function startDbos(options: DbosProcessOptions): Promise<DbosProces
   const { databaseUrl, name, concurrency, pollMs, owner, log, execute } = options;
   const sdk = await loadDbos();
   const { DBOS } = sdk;
-  if (inUse !== undefined || DBOS.isInitialized())
+  const state = stateOf(DBOS);
+  if (state.inUse !== undefined || DBOS.isInitialized())
     throw new ConfigurationError("DBOS runs in this process already; it is one per process, and so is dbosEngine()");
   // DBOS counts calls that are made while one of its runs is active. All calls except the log's are made outside of any
   // run.
   const outside = new AsyncResource("keelson.dbos");
-  inUse = { execute, outside };
-  registered ??= DBOS.registerWorkflow((runId: string) => runHere(sdk, runId), { name: WORKFLOW });
+  state.inUse = { execute, outside };
+  state.registered ??= DBOS.registerWorkflow((runId: string) => runHere(sdk, runId), { name: WORKFLOW });
   try {
     DBOS.setConfig({
       name,
@@ -116,12 +132,12 @@ export async function startDbos(options: DbosProcessOptions): Promise<DbosProces
       // Ended runs must be recorded as ended. Runs that were given up wait for other processes.
       await DBOS.shutdown({ workflowCompletionTimeoutMS: RECORDING_MS });
     } finally {
-      inUse = undefined;
+      state.inUse = undefined;
     }
   }
 
   async function start(runId: string, ended: () => void): Promise<void> {
-    const run = registered as NonNullable<typeof registered>;
+    const run = state.registered as NonNullable<typeof state.registered>;
     const handle = await DBOS.startWorkflow(run, { workflowID: runId })(runId);
     handle.getResult().then(ended, ended); // the outcome and any error are stored in the app's database
   }
@@ -149,7 +165,7 @@ export async function startDbos(options: DbosProcessOptions): Promise<DbosProces
 /** The workflow function. Its DBOS steps are the entries of the log; it replays those of earlier executions first. */
 async function runHere({ DBOS, DBOSWorkflowConflictError }: DbosSdk, runId: string): Promise<string> {
   if (DBOS.workflowID !== runId) throw new ConflictError("A run cannot be forked: its steps have keys of their own");
-  const used = inUse;
+  const used = stateOf(DBOS).inUse;
   // The only error that DBOS does not record. DBOS then waits for the process that finishes the run.
   if (used === undefined) throw new DBOSWorkflowConflictError(runId);
   const inside = new AsyncResource(WORKFLOW);
