@@ -47,9 +47,8 @@ export interface Find {
    * Locks the record until the transaction ends, so that only this transaction can change it. The condition contains
    * one id and is evaluated after the lock is acquired; drivers with the capability `locksInOrder` also take a
    * condition on several records that does not use others, and lock them in the order of their ids. With `"delete"`, no
-   * record that refers to it can be stored meanwhile either, if the database has such a lock, and a condition on
-   * related records is evaluated once everything is locked that a deletion would wait for: pairs, and records that it
-   * changes or deletes. @default false
+   * record that refers to it can be stored meanwhile either, if the database has such a lock, and with one id,
+   * everything is locked that a deletion would wait for: pairs, and records that it changes or deletes. @default false
    */
   readonly lock?: boolean | "delete" | undefined;
 }

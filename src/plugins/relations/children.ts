@@ -8,7 +8,7 @@ import {
   type OperationScope,
 } from "../../gate/index.ts";
 import { ConflictError, EntityNotFoundError, RecordChangedError } from "../../kernel/index.ts";
-import { idText, type NestedWrite, wrong } from "./nested-input.ts";
+import { idText, type NestedWrite, readCondition, wrong } from "./nested-input.ts";
 import { at, type ByKey, findNested, type Path, runNested } from "./run-nested.ts";
 
 type Data = Readonly<Record<string, unknown>>;
@@ -76,7 +76,8 @@ export class Children {
     else await this.#connect(id, path);
   }
 
-  async #upsert({ where, create, update }: { where: Data; create: Data; update: Data }, path: Path): Promise<void> {
+  async #upsert({ where: given, create, update }: { where: Data; create: Data; update: Data }, path: Path) {
+    const where = readCondition(this.#operation.scope.app.model, this.#relation.target, given);
     const found = await this.#find(where, 1, [...path, "where"]);
     const [id] = found;
     if (id === undefined) return this.#create(create, [...path, "create"]);
@@ -100,20 +101,22 @@ export class Children {
 
   /**
    * Changes a child, if it refers to this parent and the caller may read it: the response reveals that it does.
+   * @param where what the caller also asks of the child; checked like each query of theirs, with the child locked
    */
-  async #own(input: Omit<OperationInput, "entity">, path: Path, where: Data = {}): Promise<void> {
+  async #own(input: Omit<OperationInput, "entity">, path: Path, where?: Data): Promise<void> {
     const { target } = this.#relation;
     if (input.data !== undefined && !Object.hasOwn(input.data, this.#key)) this.#refuseKey(input.data as Data, path);
     const { scope } = this.#operation;
-    const query = { where: { [this.#key]: this.#parent }, select: ["id"] };
-    if (scope.principal.kind !== "system") {
-      await lockToRead(scope, target, input);
+    const isSystem = scope.principal.kind === "system";
+    const when = { [this.#key]: this.#parent };
+    if (!isSystem || where !== undefined) {
+      if (where !== undefined || (await mayEnd(scope, target))) await lock(scope, target, input);
+      const query = { where: allOf(when, where), select: ["id"] };
       if (!(await findsRecord(scope, { kind: "read", entity: target, id: input.id, query })))
-        throw at(path, new EntityNotFoundError());
+        throw where === undefined ? at(path, new EntityNotFoundError()) : new RecordChangedError();
     }
-    const { applied } = await this.#run({ ...input, when: allOf({ [this.#key]: this.#parent }, where) }, path);
-    if (!applied)
-      throw scope.principal.kind === "system" ? at(path, new EntityNotFoundError()) : new RecordChangedError();
+    const { applied } = await this.#run({ ...input, when }, path);
+    if (!applied) throw isSystem ? at(path, new EntityNotFoundError()) : new RecordChangedError();
   }
 
   #refuseKey(data: Data, path: Path): void {
@@ -128,14 +131,17 @@ export class Children {
   }
 }
 
-/** Locks a record if the right to read it may end while a write waits for it. */
-async function lockToRead(
-  { access, driver }: OperationScope,
+/** Whether the right to read a record may end while a write waits for it. */
+async function mayEnd({ access }: OperationScope, entity: AnyEntity): Promise<boolean> {
+  const { allowed, predicate, guard } = await access.readDecision(entity);
+  return !allowed || predicate !== undefined || guard !== undefined; // not allowed: rules that look at each record
+}
+
+async function lock(
+  { driver }: OperationScope,
   entity: AnyEntity,
   { id, kind }: Omit<OperationInput, "entity">,
 ): Promise<void> {
   if (id === undefined || !driver.capabilities.concurrentTransactions) return;
-  const { predicate, guard } = await access.readDecision(entity);
-  if (predicate === undefined && guard === undefined) return;
   await driver.findOne(entity, { id }, { select: ["id"], lock: kind === "delete" ? "delete" : true });
 }

@@ -3,9 +3,10 @@ import {
   type ColumnDefinition,
   type EntityModel,
   isObject,
+  isPlainObject,
   type ResolvedRelation,
 } from "../../entity/index.ts";
-import { inOrderOfIds } from "../../gate/index.ts";
+import { inOrderOfIds, logicOf, quantifiersOf } from "../../gate/index.ts";
 import type { Limits } from "../../kernel/index.ts";
 import { BadRequestError, PreconditionRequiredError, ValidationFailedError } from "../../kernel/index.ts";
 
@@ -167,4 +168,35 @@ function idOfItem(target: AnyEntity, verb: NestedWrite["verb"], item: unknown): 
 export function idText({ columns }: AnyEntity, given: unknown): string {
   const converted = (columns.id as ColumnDefinition).kind.convert?.(given);
   return String(converted?.ok === true ? converted.value : given);
+}
+
+/** The most levels of a condition that are read; the gate refuses more. */
+const MOST_LEVELS = 64;
+
+/** Reads a condition of the input: values that JSON writes as text, such as datetimes, become values of their fields. */
+export function readCondition(model: EntityModel, entity: AnyEntity, where: unknown, level = 1): Data {
+  if (!isPlainObject(where) || level > MOST_LEVELS) return where as Data;
+  const inner = (target: AnyEntity, value: unknown): Data => readCondition(model, target, value, level + 1);
+  const read = (name: string, value: unknown): unknown => {
+    if (logicOf(entity, name) !== undefined)
+      return Array.isArray(value) ? value.map((part) => inner(entity, part)) : inner(entity, value);
+    if (Object.hasOwn(entity.columns, name)) return readValues(entity.columns[name] as ColumnDefinition, value);
+    const relation = Object.hasOwn(entity.relations, name) ? model.relation(entity, name) : undefined;
+    if (relation === undefined || !isPlainObject(value)) return value;
+    const quantified = quantifiersOf(relation, value);
+    if (quantified === undefined) return inner(relation.target, value);
+    return Object.fromEntries(quantified.map(([quantifier, one]) => [quantifier, inner(relation.target, one)]));
+  };
+  return Object.fromEntries(Object.entries(where).map(([name, value]) => [name, read(name, value)]));
+}
+
+function readValues({ kind }: ColumnDefinition, value: unknown): unknown {
+  const readOne = (one: unknown): unknown => {
+    const found = typeof one === "string" && !kind.accepts(one) ? kind.parse(one) : undefined;
+    return found?.ok === true ? found.value : one;
+  };
+  const read = (operand: unknown): unknown => (Array.isArray(operand) ? operand.map(readOne) : readOne(operand));
+  return isPlainObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([operator, operand]) => [operator, read(operand)]))
+    : read(value);
 }

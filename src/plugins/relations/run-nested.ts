@@ -82,7 +82,7 @@ export async function runFollowing(operation: Operation, work: () => Promise<voi
 async function runNoted(scope: OperationScope, input: OperationInput): Promise<Operation> {
   const { kind, id } = input;
   const entity = input.entity as AnyEntity;
-  const isDeletion = kind === "delete" && entity.softDelete === undefined;
+  const isDeletion = kind === "delete";
   const changed = isDeletion ? [entity, ...changedByDeletion(scope.app.model, entity)] : [entity];
   const noting = (followings.get(scope) ?? []).filter(({ entities }) => changed.some((one) => entities.includes(one)));
   const isNew = kind === "create";
@@ -153,7 +153,8 @@ async function pairsOf({ app, driver }: OperationScope, entity: AnyEntity, { id 
     if (source === entity) {
       const links = await driver.links(entity, name, [String(id)], { limit });
       pairs.push({ relation, added: [], removed: links.map((link) => link.target) });
-    } else if (target === entity && inverse === undefined) {
+    }
+    if (target === entity && inverse === undefined) {
       // Only the other end declares it: the same relation, seen from here.
       const others = await driver.findMany(source, { where: { [name]: { id } }, select: ["id"], limit });
       const swapped = { ...relation, source: target, target: source, inverse: name };

@@ -15,6 +15,7 @@ import {
 } from "../model.ts";
 import { type Making, principalsOf, someId } from "./making.ts";
 import { inputOf, pathsOf } from "./parts.ts";
+import { treeOf } from "./trees.ts";
 
 /** Retries until a step succeeds: most bodies contain something that some rule refuses. */
 const TRIES = 8;
@@ -147,7 +148,7 @@ function oneOf(
       return isMany ? { id: of, ...body(false, of) } : body(false, of);
     }
     case "upsert":
-      return { where: whereOne(making, target), create: body(true), update: body(false) };
+      return { where: whereOne(making, target, related), create: body(true), update: body(false) };
     case "disconnect":
     case "delete":
       return isMany ? related() : true;
@@ -164,9 +165,15 @@ const backTo = (target: EntityModel, relation: RelationModel, from: EntityModel)
     (one) => one.target === from.name && (one.inverse === relation.name || relation.inverse === one.name),
   )?.name;
 
-function whereOne({ random, world }: Making, target: EntityModel): JsonObject {
+function whereOne(making: Making, target: EntityModel, child: () => string): JsonObject {
+  const { random, world } = making;
   const fields = target.fields.filter(({ kind }) => kind === "string");
   const rows = [...(world.rows.get(target.name)?.values() ?? [])];
+  if (making.features.has("queries") && random.chance(0.5)) {
+    const tree = treeOf(making, target, 2);
+    // A record that must not meet a condition: what the caller may not read does not count.
+    return random.chance(0.7) ? { id: child(), not: tree } : tree;
+  }
   const field = random.pick([...fields, undefined]);
   if (field === undefined || rows.length === 0)
     return random.chance(0.3) ? {} : { id: rows.length === 0 ? "none" : String(random.pick(rows).id) };

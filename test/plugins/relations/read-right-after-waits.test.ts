@@ -12,6 +12,7 @@ const published = defineRule("publishedAfterWaits", () => ({ name: "published" }
 const order = entity("order", {
   name: string,
   lines: hasMany(() => line),
+  parts: hasMany(() => part),
   customer: belongsTo(() => customer).optional(),
   members: hasMany(() => access),
 }).rules({
@@ -24,6 +25,10 @@ const line = entity("line", { sku: string, state: string, order: belongsTo(() =>
   ...open,
   read: [visible],
 });
+const shown = defineRule("shownRecordAfterWaits", ({ record }) => record?.state === "shown");
+const part = entity("part", { sku: string, state: string, order: belongsTo(() => order).optional() })
+  .timestamps(false)
+  .rules({ ...open, read: [shown] });
 
 const POSTGRES = SQL_DATABASES.filter(([name]) => name === "PostgreSQL");
 describe.each(POSTGRES)("nested writes after waits, on %s", (_name, openDatabase) => {
@@ -31,12 +36,13 @@ describe.each(POSTGRES)("nested writes after waits, on %s", (_name, openDatabase
   let app: ReturnType<typeof createTestApp>;
   beforeAll(async () => {
     database = await openDatabase();
-    app = createTestApp({ entities: [order, line, customer, access], driver: database.driver });
+    app = createTestApp({ entities: [order, line, part, customer, access], driver: database.driver });
     await app.api.ready;
   });
   beforeEach(async () => {
     const { driver } = app.api;
-    for (const one of ["line", "access", "order", "customer"]) await driver.deleteMany(one, { id: { null: false } });
+    for (const one of ["line", "part", "access", "order", "customer"])
+      await driver.deleteMany(one, { id: { null: false } });
     const times = { createdAt: new Date(), updatedAt: new Date() };
     await driver.create("customer", { id: "c", name: "c", ...times });
     await driver.create("order", { id: "o", name: "o", customerId: "c", ...times });
@@ -53,20 +59,29 @@ describe.each(POSTGRES)("nested writes after waits, on %s", (_name, openDatabase
     await app.api.driver.update("line", { id: "l" }, { state: "hidden" });
     expect((await patch({ lines: { update: [{ id: "l", sku: "new" }] } })).status).toBe(404);
   });
-  it.each([
-    ["update", { lines: { update: [{ id: "l", sku: "new" }] } }],
-    ["delete", { lines: { delete: ["l"] } }],
-    ["disconnect", { lines: { disconnect: ["l"] } }],
+  const verbs: readonly (readonly [string, number, unknown])[] = [
+    ["update", 404, { update: [{ id: "l", sku: "new" }] }],
+    ["delete", 404, { delete: ["l"] }],
+    ["disconnect", 404, { disconnect: ["l"] }],
     [
       "upsert",
-      { lines: { upsert: [{ where: { sku: "l" }, create: { sku: "l", state: "shown" }, update: { sku: "new" } }] } },
+      200,
+      { upsert: [{ where: { sku: "l" }, create: { sku: "l", state: "shown" }, update: { sku: "new" } }] },
     ],
-    ["set", { lines: { set: [] } }],
-  ])("refuses a line that is hidden while the write waits: %s", async (_, body) => {
+    ["set", 404, { set: [] }],
+  ];
+  it.each(verbs)("does not change a line that is hidden while the write waits: %s", async (_, status, lines) => {
     const held = `update "line" set "state" = 'hidden' where id = 'l'`;
-    const answer = await whileHeld(String(database.url), { held, end: "commit" }, () => patch(body));
+    const answer = await whileHeld(String(database.url), { held, end: "commit" }, () => patch({ lines }));
     const stored = await app.api.driver.findOne("line", { id: "l" });
-    expect([answer.status, stored]).toMatchObject([404, { sku: "l", orderId: "o" }]);
+    expect([answer.status, stored]).toMatchObject([status, { sku: "l", orderId: "o" }]);
+  });
+  it.each(verbs.slice(0, 3))("does so if a rule looks at the record: %s", async (_, status, parts) => {
+    await app.api.driver.create("part", { id: "l", sku: "l", state: "shown", orderId: "o" });
+    const held = `update "part" set "state" = 'hidden' where id = 'l'`;
+    const answer = await whileHeld(String(database.url), { held, end: "commit" }, () => patch({ parts }));
+    const stored = await app.api.driver.findOne("part", { id: "l" });
+    expect([answer.status, stored]).toMatchObject([status, { sku: "l", orderId: "o" }]);
   });
   it("refuses a customer of an order that may not be read after the wait", async () => {
     const held = `select 1 from "customer" where id = 'c' for no key update`;

@@ -36,8 +36,9 @@ export function lockRow(
     : selectQuery(open, entity, selection, { condition: locked, lock: strength });
   return session.write({ model: entity.name, operation: "lock" }, async (client) => {
     const rows = rowsOf(selection, await client.queryRaw(lock));
-    if (!isApart || rows.length === 0) return rows;
+    if (isSqlite || rows.length === 0) return rows;
     if (strength === "delete") await new DeletionLocks(open, client).lock(entity, [id]);
+    if (!isApart) return rows;
     return rowsOf(selection, await client.queryRaw(selectQuery(open, entity, selection, { condition })));
   });
 }
