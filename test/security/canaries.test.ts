@@ -16,7 +16,7 @@ import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-databa
 import { callsOf, includePaths, type RouteCall } from "../support/protected/route-calls.ts";
 import { sabotage } from "../support/protected/sabotage.ts";
 import { CALLERS, type CallerName, mayRead, READERS, USERS } from "../support/protected/truth.ts";
-import { oneOf } from "../support/suite.ts";
+import { amount, oneOf } from "../support/suite.ts";
 
 // Every protected field contains a string that exists exactly once. Everything the app outputs is searched for all of
 // them: each one found must be readable by the caller.
@@ -108,9 +108,12 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     async (caller) => {
       const initial = canaries.all.slice(0, SEEDED);
       const statuses = new Set<number>();
+      let turn = 0;
+      // Each query by one of the callers; by all of them in the long suite.
+      const isTheirs = ({ path }: RouteCall): boolean => !path.includes("?") || oneOf(turn++, callers).includes(caller);
       for (const route of app.api.routes.filter(isReading))
         for await (const call of callsOf(route, { app, canaries, caller }) ?? [])
-          statuses.add(await check(caller, call));
+          if (isTheirs(call)) statuses.add(await check(caller, call));
       const theirs = initial.filter(({ reader, facts }) => mayRead(caller, reader, facts)).map(({ text }) => text);
       expect([...(seen.get(caller) ?? [])].sort()).toEqual(theirs.sort());
       expect([...statuses].sort()).toEqual(expect.arrayContaining([200, 204, 400, 405]));
@@ -163,14 +166,19 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
 
     it("writes nothing of the value to the log in production", async () => {
       log = lines;
+      const production = calls.toSorted(
+        (one, other) => Number(one.method === "POST") - Number(other.method === "POST"),
+      );
       const deployed = createProtectedApp(database.driver(), logger, undefined, true);
       await deployed.api.ready;
       for (const point of points) {
         const before = lines.length;
         for (const error of errorsAt(point)) {
           sabotage.arm(point, error);
-          for (const { method, path, body } of calls)
-            await deployed.as(CALLERS.ann).request(method, path, body && { ...body, ssn: `ssn ${point} ${path}` });
+          // A hash for production takes long: the others come first, and it is usually needed only if they do not suffice.
+          for (const { method, path, body } of production)
+            if (method !== "POST" || amount(sabotage.thrown === 0, true))
+              await deployed.as(CALLERS.ann).request(method, path, body && { ...body, ssn: `ssn ${point} ${path}` });
           sabotage.arm();
         }
         expect([point, canaries.leaksIn(lines.slice(before).join("\n"), null)]).toEqual([point, []]);
@@ -207,7 +215,9 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
       let count = 0;
       for (const entity of Object.values(app.api.entities) as AnyEntity[]) {
         const client = clients[entity.name];
-        for (const path of includePaths(app, entity, 2)) {
+        for (const [index, path] of includePaths(app, entity, 2).entries()) {
+          // Each path as one of them; as all of them in the long suite.
+          if (!oneOf(index, ["system", ...USERS]).includes(who)) continue;
           const list = await client?.list({ include: [path] as never }).catch((error: unknown) => error);
           expect(leaksIn(list), `${entity.name} ${path}`).toEqual([]);
           count += (list as { data?: unknown[] }).data?.length ?? 0;
@@ -231,7 +241,12 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
       await database.query(`UPDATE "person" SET "diary" = '${value}' WHERE "id" = 'ann'`);
       // Each caller meets one of them on each database, and another on the next.
       for (const caller of oneOf(index + turn, callers)) {
-        for (const path of ["/api/people", "/api/people/ann", "/api/notes?include=author.friends", "/raw/find"]) {
+        for (const path of [
+          "/api/people?id=ann",
+          "/api/people/ann",
+          "/api/notes?id=note-ann&include=author",
+          "/raw/find",
+        ]) {
           expect(await check(caller, { method: "GET", path }), path).toBe(500);
           const { text } = await answerTo(caller, { method: "GET", path });
           expect(text).toContain("DECRYPTION_FAILED");
@@ -265,7 +280,8 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
 
   it("the database stores no password and no encrypted value in clear", async () => {
     const dump = await database.dump();
-    const found = new Set(canaries.all.filter(({ text }) => dump.includes(text)).map(at));
+    const stored = canaries.formsIn(dump);
+    const found = new Set(canaries.all.filter(({ text }) => stored.has(text)).map(at));
     const inClear = canaries.all.filter(({ entity, field }) => {
       const { password, encrypted } = definitionOf(entity, field);
       return password === undefined && encrypted === undefined;
