@@ -20,12 +20,14 @@ declare module "autocannon" {
     readonly duration: number;
     readonly sampleInt: number;
     readonly setupClient: (client: Client) => void;
+    readonly verifyBody?: (body: string) => boolean;
   }
 
   export interface Result {
     readonly non2xx: number;
     readonly errors: number;
     readonly timeouts: number;
+    readonly mismatches: number;
     readonly requests: { readonly sent: number };
   }
 

@@ -4,7 +4,7 @@ import { ownTables } from "./own-tables.ts";
 import { seedInvoices, seedPosts, seedUsers, userId } from "./seed.ts";
 import type { WorkloadId } from "./workloads.ts";
 
-const databaseName = "keelson_bench";
+const databaseName = process.env.BENCH_DATABASE || "keelson_bench";
 
 /** Connections every contender may open. */
 export const poolSize = 10;

@@ -13,6 +13,8 @@ import {
   type Keelson,
   keelson,
   noopLogger,
+  type Plugin,
+  type PluginList,
   string,
   text,
 } from "keelson";
@@ -75,13 +77,16 @@ const count = createPlugin({
   },
 });
 
-/** The API on a driver. */
-export function createBenchApi(driver: Driver): Keelson {
+/** The API on a driver. @param plugins the plugins of the app, where they are others than those of all contenders */
+export function createBenchApi(
+  driver: Driver,
+  plugins: (defaults: PluginList) => readonly Plugin[] = (defaults) => [...defaults, count],
+): Keelson {
   return keelson({
     entities: [user, post, invoice],
     driver,
     services: { customers: () => httpService({ baseUrl: customersUrl(), timeout: 2_000 }) },
-    plugins: [count],
+    plugins,
     logger: noopLogger,
     production: true,
     getUser({ headers }) {

@@ -4,25 +4,14 @@ import { sayIn } from "./dialects/said.ts";
 import type { LoadJob, LoadResult } from "./load-process.ts";
 import { sendBriskly } from "./send-briskly.ts";
 import { sendWhole } from "./send-whole.ts";
+import { loadResult } from "./sent.ts";
 import { connectionsOf, lasting, requestsOf } from "./workloads.ts";
-
-const percentile = (sorted: Float64Array, share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
 async function send(job: LoadJob): Promise<LoadResult> {
   const dialect = dialectOf(job.dialect);
   const plain = requestsOf(job.workload, connectionsOf(job.workload, job.connections));
   const dealt = plain.map((requests) => requests.map((one) => sayIn(dialect, one).request));
-  const seen = lasting.has(job.workload) ? await sendWhole(job, dealt) : await sendBriskly(job, dealt);
-  const sorted = Float64Array.from(seen.durations).sort();
-  return {
-    requests: sorted.length,
-    sent: seen.sent,
-    failed: seen.failed,
-    seconds: seen.seconds,
-    p50Ms: percentile(sorted, 0.5),
-    p99Ms: percentile(sorted, 0.99),
-  };
+  return loadResult(lasting.has(job.workload) ? await sendWhole(job, dealt) : await sendBriskly(job, dealt));
 }
 
 process.on("message", (job: LoadJob) => {

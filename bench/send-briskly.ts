@@ -6,8 +6,15 @@ import type { LoadRequest } from "./workloads.ts";
 // How often autocannon looks whether the time is up.
 const checkEveryMs = 20;
 
-/** Sends short requests as fast as they are answered. */
-export async function sendBriskly(job: LoadJob, dealt: readonly LoadRequest[][]): Promise<Sent> {
+/**
+ * Sends short requests as fast as they are answered.
+ * @param verifyBody whether an answer of 2xx is a good one
+ */
+export async function sendBriskly(
+  job: Pick<LoadJob, "port" | "seconds">,
+  dealt: readonly LoadRequest[][],
+  verifyBody?: (body: string) => boolean,
+): Promise<Sent> {
   let next = 0;
   const durations: number[] = [];
   const started = performance.now();
@@ -19,6 +26,7 @@ export async function sendBriskly(job: LoadJob, dealt: readonly LoadRequest[][])
         connections: dealt.length,
         duration: job.seconds,
         sampleInt: checkEveryMs,
+        ...(verifyBody && { verifyBody }),
         setupClient: (client) => client.setRequests([...(dealt[next++] ?? [])]),
       },
       (error, result) => (error ? reject(error) : resolve(result)),
@@ -29,6 +37,6 @@ export async function sendBriskly(job: LoadJob, dealt: readonly LoadRequest[][])
       seconds = (performance.now() - started) / 1000;
     });
   });
-  const failed = outcome.non2xx + outcome.errors + outcome.timeouts;
+  const failed = outcome.non2xx + outcome.errors + outcome.timeouts + outcome.mismatches;
   return { durations, failed, sent: outcome.requests.sent, seconds };
 }

@@ -33,7 +33,9 @@ const sent = z.object({
   variables: z.record(z.string(), z.unknown()).nullish(),
   operationName: z.string().nullish(),
 });
-const yogaOf = (model: Model) => createYoga<Context>({ schema: schemaOf(model), landingPage: false, logging: false });
+// Keelson has limited the body; Yoga's own limit would copy it through another stream.
+const yogaOf = (model: Model) =>
+  createYoga<Context>({ schema: schemaOf(model), landingPage: false, logging: false, maxRequestBodySize: false });
 interface State {
   readonly yoga: ReturnType<typeof yogaOf>;
   readonly clientFor: PluginContext["clientFor"];
@@ -118,7 +120,8 @@ function reads(model: Model, entity: AnyEntity, type: GraphQLObjectType): Record
       args: { where: { type: Json }, sort: { type: new GraphQLList(GraphQLString) }, limit: { type: GraphQLInt } },
       resolve: (_, { where, sort, limit }, { clients }, info) =>
         told(async () => {
-          const options = { where, sort: sort ?? undefined, limit: limit ?? undefined, include: include(info) };
+          const page = { sort: sort ?? undefined, limit: limit ?? undefined, total: false };
+          const options = { where, include: include(info), ...page };
           return (await clients[entity.name]?.list(options as never))?.data;
         }),
     },

@@ -51,7 +51,7 @@ function addRoutes({ entities: model, routes, clientFor }: PluginContext, entity
     });
 
   add("GET", path, "list", async ({ search }, client) => {
-    const { data, nextCursor } = await client.list(readQuery(entity, search) as never);
+    const { data, nextCursor } = await client.list({ ...readQuery(entity, search), total: false } as never);
     const next = new URLSearchParams(search);
     if (nextCursor !== null) next.set("page[after]", nextCursor);
     return document(data as never, 200, nextCursor === null ? {} : { link: `<?${next}>; rel="next"` });
