@@ -108,6 +108,7 @@ export {
 } from "./kinds/kind.ts";
 export { isOperator, OPERATORS, type OperandForm, type Operator, operandOf, SUFFIXES } from "./kinds/operators.ts";
 export { createModel, type EntityModel, reachesOwnKind, referring } from "./model.ts";
+export { firstSide, linkName, linkTableName, MAX_NAME } from "./pair-tables.ts";
 export { isFreeName } from "./problems.ts";
 export {
   type AnyRelation,

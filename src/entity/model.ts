@@ -1,7 +1,8 @@
 import { type ConfigurationError, isKeelsonError } from "./base/keelson-error.ts";
 import { resolveEntity } from "./entity.ts";
 import type { AnyEntity } from "./entity-definition.ts";
-import type { EntityLike, PairTable, RelationDefinition } from "./relation.ts";
+import { pairTableProblems } from "./pair-tables.ts";
+import type { EntityLike, RelationDefinition } from "./relation.ts";
 import { type ResolvedRelation, resolveRelation } from "./resolve-relation.ts";
 
 /** All entities of an app with their relations resolved. */
@@ -30,12 +31,6 @@ function pointedAt({ target }: RelationDefinition): (EntityLike & Named) | undef
   } catch {
     return undefined;
   }
-}
-
-/** SQLite and MySQL may ignore the case of table names; PostgreSQL's schema is "public" unless another one is named. */
-function isTableOf({ name, table }: AnyEntity, pairs: PairTable): boolean {
-  const [own, other] = [table?.name ?? name, pairs.table].map((one) => one.toLowerCase());
-  return own === other && (table?.schema ?? "public") === (pairs.schema ?? "public");
 }
 
 /** Resolves relations between entities. Never throws; problems are collected for the start-up report. */
@@ -108,14 +103,6 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
         );
         continue;
       }
-      const { through } = definition;
-      const keeper = through && [...byName.values()].find((entity) => isTableOf(entity, through));
-      if (keeper !== undefined) {
-        problems.push(
-          `${source.name}.${name}: .through("${through?.table}") names the table of ${keeper.name}, whose rules would not apply to pairs; use hasMany(() => ${keeper.name}) instead`,
-        );
-        continue;
-      }
       const found = resolveRelation(source, name, target, targetOf);
       if ("relation" in found) own.set(name, found.relation);
       else if (!isForeign(source)) problems.push(found.problem);
@@ -126,9 +113,8 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
   // Iteration over a map includes entries that are added during the loop.
   for (const source of foreign.values()) resolveOf(source);
 
-  problems.push(
-    ...sharedPairTables([...byName.values()].flatMap((entity) => [...(relations.get(entity)?.values() ?? [])])),
-  );
+  const own = [...byName.values()].flatMap((entity) => [...(relations.get(entity)?.values() ?? [])]);
+  problems.push(...pairTableProblems(own, [...byName.values()]));
 
   const lists = new Map([...relations].map(([entity, own]) => [entity, Object.freeze([...own.values()])] as const));
   return Object.freeze({
@@ -139,24 +125,6 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
     relationsOf: (entity: AnyEntity) => lists.get(entity) ?? [],
     problems: Object.freeze(problems),
   });
-}
-
-/** Relations that keep their pairs in one table: each would change those of the other without the rules of its side. */
-function sharedPairTables(relations: readonly ResolvedRelation[]): string[] {
-  const byTable = new Map<string, ResolvedRelation>();
-  const problems: string[] = [];
-  for (const relation of relations) {
-    const { source, target, name, inverse, through } = relation;
-    if (through === undefined) continue;
-    const key = `${through.schema ?? "public"}.${through.table}`.toLowerCase();
-    const first = byTable.get(key);
-    if (first === undefined) byTable.set(key, relation);
-    else if (first.source !== target || first.name !== inverse)
-      problems.push(
-        `${source.name}.${name}: .through("${through.table}") names the table of ${first.source.name}.${first.name}; if it is its other side, connect them with .inverse("${first.name}")`,
-      );
-  }
-  return problems;
 }
 
 function isComposite({ columns }: AnyEntity): boolean {

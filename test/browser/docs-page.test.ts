@@ -173,12 +173,12 @@ describe("the documentation page", () => {
     expect((await execute(block)).status).toBe("201");
   });
 
-  // Each theme at one of the widths; at both in the long suite.
+  // Each theme at one of the widths and in one of the states; in all of them in the long suite.
   it.each(
     (["light", "dark"] as const).flatMap((theme, turn) =>
-      oneOf(turn, [390, 1280]).map((width) => [theme, width] as const),
+      oneOf(turn, [390, 1280]).map((width) => [theme, width, oneOf(turn, ["dialog", "response"])] as const),
     ),
-  )("has no violations for axe in %s, and fits %d pixels", { timeout: 240_000 }, async (colorScheme, width) => {
+  )("has no violations for axe in %s, and fits %d pixels", { timeout: 240_000 }, async (colorScheme, width, states) => {
     page = await browser.newPage();
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme });
@@ -186,16 +186,20 @@ describe("the documentation page", () => {
     await page.locator(".opblock").first().waitFor();
     const background = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     expect(background === "rgb(28, 32, 34)").toBe(colorScheme === "dark");
-    expect(await axeProblems(page)).toEqual([]);
-    await page.getByRole("button", { name: "Authorize" }).click();
-    await page.locator(".modal-ux[role]").waitFor();
-    expect(await axeProblems(page)).toEqual([]);
-    await page.locator(".modal-ux").getByRole("button", { name: "Close" }).last().click();
-    await execute(await tryOut("listNotes"));
-    await page.locator("#operations-Notes-loginNote .opblock-summary-control").click();
-    await page.locator("#operations-Notes-loginNote .highlight-code").first().waitFor();
-    await page.waitForFunction(() => document.querySelector("pre:not([tabindex])") === null);
-    expect(await axeProblems(page)).toEqual([]);
+    if (states.includes("dialog")) {
+      expect(await axeProblems(page)).toEqual([]);
+      await page.getByRole("button", { name: "Authorize" }).click();
+      await page.locator(".modal-ux[role]").waitFor();
+      expect(await axeProblems(page)).toEqual([]);
+      await page.locator(".modal-ux").getByRole("button", { name: "Close" }).last().click();
+    }
+    if (states.includes("response")) {
+      await execute(await tryOut("listNotes"));
+      await page.locator("#operations-Notes-loginNote .opblock-summary-control").click();
+      await page.locator("#operations-Notes-loginNote .highlight-code").first().waitFor();
+      await page.waitForFunction(() => document.querySelector("pre:not([tabindex])") === null);
+      expect(await axeProblems(page)).toEqual([]);
+    }
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
   });
 

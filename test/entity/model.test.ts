@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import {
   type AnyEntity,
@@ -307,7 +308,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
       blocked: manyToMany(() => person).through("blocks", ends),
     });
     expect(problems([person])).toEqual([
-      'person.followers: .through("Follows") names the table of person.following; if it is its other side, connect them with .inverse("following")',
+      'person.followers: .through("Follows") names the table of person.following; if it is its other side, connect them with .inverse("following"), otherwise rename one of them or give it a table of its own with .through("other_name", { own, other })',
     ]);
     const connected = entity("person", {
       following: manyToMany(() => connected)
@@ -318,6 +319,41 @@ describe("a problem is reported, and nothing is thrown,", () => {
         .inverse("following"),
     });
     expect(problems([connected])).toEqual([]);
+  });
+
+  it("when the names of tables of pairs are equal, derived or given", () => {
+    const ends = { own: "A", other: "B" };
+    const long = "a".repeat(60);
+    const hash = createHash("sha256").update(`project_${long}`).digest("hex").slice(0, 8);
+    const shortened = `_project_${"a".repeat(45)}_${hash}`;
+    const project = entity("project", { admin_users: manyToMany(() => user), [long]: manyToMany(() => user) });
+    const derived = entity("project_admin", { users: manyToMany(() => user) });
+    const given = entity("team", {
+      users: manyToMany(() => user).through("_Project_Admin_Users", ends),
+      others: manyToMany(() => user).through(shortened, ends),
+      elsewhere: manyToMany(() => user).through(shortened, { ...ends, schema: "app" }),
+    });
+    const other = 'rename one of them or give it a table of its own with .through("other_name", { own, other })';
+    const isShared = `"_project_admin_users", is the table of`;
+    expect(problems([user, project, derived])).toEqual([
+      `project_admin.users: its table of pairs, ${isShared} project.admin_users; ${other}`,
+    ]);
+    expect(problems([user, project, given])).toEqual([
+      `team.users: .through("_Project_Admin_Users") names the table of project.admin_users; ${other}`,
+      `team.others: .through("${shortened}") names the table of project.${long}; ${other}`,
+    ]);
+    expect(problems([user, given, derived])).toEqual([
+      `project_admin.users: its table of pairs, ${isShared} team.users; ${other}`,
+    ]);
+  });
+
+  it("when an entity has the table of a relation's pairs", () => {
+    const post = entity("post", { tags: manyToMany(() => tag) });
+    const tag = entity("tag", { posts: manyToMany(() => post) });
+    const tagging = entity("tagging", {}).table("_Post_tags");
+    expect(problems([post, tag, tagging])).toEqual([
+      'post.tags: its table of pairs, "_post_tags", is the table of tagging, whose rules would not apply to pairs; use hasMany(() => tagging) instead',
+    ]);
   });
 
   it("when a manyToMany relation keeps its pairs in the table of an entity", () => {

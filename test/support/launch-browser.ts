@@ -14,7 +14,7 @@ const FLAGS = [
 ];
 
 /** A headless browser with a new profile. */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(...more: readonly string[]): Promise<Browser> {
   const { path, env } = await findChromium();
-  return await chromium.launch({ executablePath: path, args: FLAGS, env: { ...process.env, ...env } });
+  return await chromium.launch({ executablePath: path, args: [...FLAGS, ...more], env: { ...process.env, ...env } });
 }

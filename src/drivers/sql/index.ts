@@ -36,14 +36,11 @@ export { listsIds } from "./statement/write-queries.ts";
 export { type Catalog, type ColumnShape, columnsQuery, toCatalog } from "./tables/catalog.ts";
 export { columnTypeOf, isScaled, isWidening } from "./tables/column-type.ts";
 export {
-  firstSide,
   hiddenName,
   isManaged,
   type LinkTable,
-  linkName,
   linkRelations,
   linkTable,
-  linkTableName,
   managedLinks,
   otherSideName,
   tableNames,

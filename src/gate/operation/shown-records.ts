@@ -1,5 +1,6 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { Row } from "../condition/condition.ts";
+import type { OperationScope } from "./operation-scope.ts";
 
 /** The record or entity that an action was allowed to use, and the rules that allowed it. */
 export interface RecordUse {
@@ -13,7 +14,12 @@ export interface RecordUse {
   readonly access: Access;
   /** Rules that replace the entity's. @default the entity's rules for `access` */
   readonly rules?: readonly string[] | undefined;
+  /** Whether the caller had this right before the action's handler ran; undefined if that was not checked. */
+  readonly wasAllowed?: boolean | undefined;
 }
+
+/** Called after an operation of a handler, with all entities counted so far. */
+type WhenCounted = (scope: OperationScope, counted: ReadonlySet<AnyEntity>) => Promise<void>;
 
 /**
  * The records that a response shows or depends on. The serializer notes the records it shows at any depth; in-process
@@ -32,6 +38,12 @@ export class ShownRecords {
   readonly ids = new Map<AnyEntity, Set<string>>();
   /** Whether everything is noted that the response depends on. */
   isKnown = true;
+
+  readonly whenCounted: WhenCounted | undefined;
+
+  constructor(whenCounted?: WhenCounted) {
+    this.whenCounted = whenCounted;
+  }
 
   /** Adds the notes of work whose result the response shows; undefined if nothing was noted. */
   join(notes: ShownRecords | undefined): void {

@@ -42,5 +42,6 @@ async function noted(operation: Operation): Promise<Operation> {
   const { shown } = scope.state;
   if (kind === "list" || kind === "count") shown?.noteCount(entity);
   if (kind !== "delete") await presentSettled(records, scope, false); // notes records at any depth
+  await shown?.whenCounted?.(scope, shown.counted);
   return operation;
 }

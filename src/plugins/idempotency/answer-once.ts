@@ -24,6 +24,7 @@ import {
   type KernelRequest,
   type KernelResponse,
 } from "../../kernel/index.ts";
+import { CountableRecords } from "./countable-records.ts";
 import {
   type Claim,
   claimKey,
@@ -36,7 +37,7 @@ import {
 import type { IdempotencySettings, KeyRules } from "./idempotency-options.ts";
 import { readAnswer, rightsOf, usesNow, writeAnswer } from "./stored-answer.ts";
 
-/** Equals no digest: what the response depends on is not known, so it is not repeated. */
+/** Equals no digest: what the response depends on is not known or could not be read at its end, so it is not repeated. */
 const UNKNOWN = "";
 
 /** Statuses of requests that are refused for what they say, at any time. */
@@ -175,7 +176,8 @@ export function answerOnce(
   async function respondWith(call: RouteCall, next: Respond, scope: OperationScope) {
     const headers = scope.exchange?.headers ?? {};
     const before = new Set(Object.keys(headers)); // headers that other plugins set for this request only
-    const shown = new ShownRecords();
+    const countable = new CountableRecords();
+    const shown = new ShownRecords((within, counted) => countable.note(within, counted));
     scope.state.shown = shown;
     const response = await next(notingScope(scope));
     scope.state.shown = undefined;
@@ -191,7 +193,9 @@ export function answerOnce(
       scope,
       shown.uses.map((use) => ({ ...use, entity: use.entity.name })),
     );
-    const kept = { ...rights, ...(uses.length > 0 && { uses }), ...(!shown.isKnown && { digest: UNKNOWN }) };
+    const isLost = uses.some(({ wasAllowed, allowed }) => wasAllowed === true && !allowed);
+    const isUnknown = !shown.isKnown || isLost || (await countable.areLost(scope));
+    const kept = { ...rights, ...(uses.length > 0 && { uses }), ...(isUnknown && { digest: UNKNOWN }) };
     return { response, write: () => writeAnswer(response, added, kept, settings.answerBytes) };
   }
 }

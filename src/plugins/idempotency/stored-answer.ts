@@ -197,7 +197,7 @@ async function seenOf(scope: OperationScope, entity: string, ids: readonly strin
 }
 
 /** Which records the caller may read, or how many if there are many; undefined when they may read none. */
-async function readableOf(scope: OperationScope, entity: string, where?: Where): Promise<unknown> {
+export async function readableOf(scope: OperationScope, entity: string, where?: Where): Promise<unknown> {
   const sort = [{ field: "id", direction: "asc" }] as const;
   const query = { where, select: ["id"], sort, limit: PORTION };
   const found = await orRefused(() => scope.run({ kind: "list", entity, query, bounded: true }));

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { childProgram } from "../../support/child-program.ts";
 import { connectDriver } from "../../support/connect-driver.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
-import { amount } from "../../support/suite.ts";
+import { amount, oneOf } from "../../support/suite.ts";
 import { category, product, productsDriver } from "./import-products.ts";
 
 const ROWS = amount(3_000, 50_000);
@@ -77,6 +77,8 @@ const isBad = (row: number): boolean => row % 100 === 0;
 
 /** Callers cannot set the id, so it is ignored; the ids add up to 75 MB that must not stay in memory. */
 const PADDING = "x".repeat(75_000_000 / ROWS);
+/** The databases with so much; in the long suite, all of them. */
+const PADDED = oneOf(0, Object.keys(databases));
 
 /** Each kind of bad row in turn: an invalid number, a reference to a missing record, a value taken by the row before. */
 function lineOf(row: number, padding: string): string {
@@ -96,7 +98,7 @@ describe.each(Object.entries(databases))("an import of many rows on %s", { timeo
     const { target, remove } = await open();
     const server = await startServer(kind, target);
     const early = server.hears(({ stored }) => stored >= ROWS / 5);
-    const response = await server.import(csv(PADDING));
+    const response = await server.import(csv(PADDED.includes(kind) ? PADDING : "x"));
     const { created, updated, failed } = await response.json();
     expect([response.status, created, updated]).toEqual([200, ROWS * 0.99, 0]);
     expect(failed.map(({ row }: { row: number }) => row)).toEqual(

@@ -4,7 +4,7 @@ import { amount, oneOf } from "../suite.ts";
 export const isThorough = process.env.ATTACKS === "all";
 
 /** The usual suite tries one of this many. */
-const SHARE = amount(8, 2);
+const SHARE = amount(16, 2);
 
 /**
  * Takes one of several, in turn: every way and every place is tried, but not every way at every place. ATTACKS=all tries

@@ -22,9 +22,12 @@ const STORED_FORMS = /\$(?:pbkdf2|scrypt)\$|(?<![\w.-])(?:new|old):[A-Za-z0-9+/]
 export function createCanaries(readers: Readers = READERS) {
   const known = new Map<string, Canary>();
 
+  /** Every part of a text that has the form of a canary. */
+  const formsIn = (text: string): Set<string> => new Set(text.match(FORMS) ?? []);
+
   /** The canaries in a text. */
   function find(text: string): Canary[] {
-    return [...new Set(text.match(FORMS) ?? [])].map((found) => {
+    return [...formsIn(text)].map((found) => {
       const canary = known.get(found);
       if (canary === undefined) throw new TypeError(`"${found}" looks like a canary and is none`);
       return canary;
@@ -33,6 +36,7 @@ export function createCanaries(readers: Readers = READERS) {
 
   return {
     find,
+    formsIn,
     get all(): readonly Canary[] {
       return [...known.values()];
     },

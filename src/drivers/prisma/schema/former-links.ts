@@ -3,10 +3,11 @@ import {
   createModel,
   type EntityLike,
   type EntityModel,
+  linkTableName,
   type RelationDefinition,
   type ResolvedRelation,
 } from "../../../entity/index.ts";
-import { type Catalog, type LinkTable, linkTable, linkTableName, managedLinks } from "../../sql/index.ts";
+import { type Catalog, type LinkTable, linkTable, managedLinks } from "../../sql/index.ts";
 
 /** A table that may hold the pairs of a relation, and the column of the relation's own end. */
 export interface FormerLink extends Pick<LinkTable, "table" | "own"> {

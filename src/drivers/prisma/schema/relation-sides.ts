@@ -1,5 +1,5 @@
-import type { EntityModel, ResolvedRelation } from "../../../entity/index.ts";
-import { firstSide, hiddenName, linkName, otherSideName } from "../../sql/index.ts";
+import { type EntityModel, firstSide, linkName, type ResolvedRelation } from "../../../entity/index.ts";
+import { hiddenName, otherSideName } from "../../sql/index.ts";
 
 /** One relation field of a printed model. */
 export interface RelationField {

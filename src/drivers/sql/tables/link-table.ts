@@ -1,7 +1,11 @@
-import { createHash } from "node:crypto";
-import type { AnyEntity, EntityModel, ResolvedRelation } from "../../../entity/index.ts";
+import {
+  type AnyEntity,
+  type EntityModel,
+  linkName,
+  linkTableName,
+  type ResolvedRelation,
+} from "../../../entity/index.ts";
 import { tableOf } from "./table-names.ts";
-import { MAX_NAME } from "./unique-keys.ts";
 
 /** The table of a manyToMany relation, and the columns of its two ends. */
 export interface LinkTable {
@@ -69,30 +73,6 @@ export function isManaged({ existing }: AnyEntity): boolean {
 export function tableNames(model: EntityModel): readonly string[] {
   const tables = model.entities.filter(isManaged).map(tableOf);
   return [...tables, ...managedLinks(model).map((links) => linkTable(links).table)];
-}
-
-/** The declared side of a manyToMany relation that comes first. */
-export function firstSide({ source, target, name, inverse }: ResolvedRelation): string {
-  const own = `${source.name}_${name}`;
-  const other = `${target.name}_${inverse ?? ""}`;
-  return inverse !== undefined && other < own ? other : own;
-}
-
-/**
- * The name of a manyToMany relation, from which Prisma derives the table's name; a name that is too long ends in a
- * hash.
- */
-export function linkName(relation: ResolvedRelation): string {
-  const name = firstSide(relation);
-  const length = MAX_NAME - 1; // the table's name begins with an underscore
-  if (name.length <= length) return name;
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
-  return `${name.slice(0, length - hash.length - 1)}_${hash}`;
-}
-
-/** Prisma's name for the table of a manyToMany relation. */
-export function linkTableName(name: string): string {
-  return `_${name}`;
 }
 
 /** The name of an undeclared relation side. Declared names have no double underscores, so it cannot clash with one. */

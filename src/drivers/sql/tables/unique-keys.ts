@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition, EntityModel } from "../../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, type EntityModel, MAX_NAME } from "../../../entity/index.ts";
 
 /** Whether a hasOne relation uses this key from the other side: no two records may then share it. */
 function isFollowedBySingle(model: EntityModel, entity: AnyEntity, { role, relation }: ColumnDefinition): boolean {
@@ -37,10 +37,7 @@ export function liveUniqueNames(model: EntityModel): readonly string[] {
   );
 }
 
-/** PostgreSQL's limit on the length of names; Prisma shortens those of its constraints, keeping the suffix. */
-export const MAX_NAME = 63;
-
-/** The name that Prisma gives to a constraint. */
+/** The name that Prisma gives to a constraint. Prisma shortens a name that is too long, keeping its suffix. */
 export function constraintName(entity: AnyEntity, columns: readonly string[], suffix: string): string {
   return shortName([entity.name, ...columns].join("_"), suffix);
 }
