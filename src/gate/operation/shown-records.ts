@@ -14,8 +14,6 @@ export interface RecordUse {
   readonly access: Access;
   /** Rules that replace the entity's. @default the entity's rules for `access` */
   readonly rules?: readonly string[] | undefined;
-  /** Whether the caller had this right before the action's handler ran; undefined if that was not checked. */
-  readonly wasAllowed?: boolean | undefined;
 }
 
 /** Called after an operation of a handler, with all entities counted so far. */

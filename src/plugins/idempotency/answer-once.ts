@@ -193,8 +193,7 @@ export function answerOnce(
       scope,
       shown.uses.map((use) => ({ ...use, entity: use.entity.name })),
     );
-    const isLost = uses.some(({ wasAllowed, allowed }) => wasAllowed === true && !allowed);
-    const isUnknown = !shown.isKnown || isLost || (await countable.areLost(scope));
+    const isUnknown = !shown.isKnown || (await countable.areLost(scope));
     const kept = { ...rights, ...(uses.length > 0 && { uses }), ...(isUnknown && { digest: UNKNOWN }) };
     return { response, write: () => writeAnswer(response, added, kept, settings.answerBytes) };
   }

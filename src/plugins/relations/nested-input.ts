@@ -190,13 +190,19 @@ export function readCondition(model: EntityModel, entity: AnyEntity, where: unkn
   return Object.fromEntries(Object.entries(where).map(([name, value]) => [name, read(name, value)]));
 }
 
-function readValues({ kind }: ColumnDefinition, value: unknown): unknown {
+/** Operators that take true or false, whatever the field. */
+const TRUTHS: ReadonlySet<string> = new Set(["null", "isEmpty"]);
+
+function readValues({ kind: own }: ColumnDefinition, value: unknown): unknown {
+  const kind = own.item ?? own;
   const readOne = (one: unknown): unknown => {
     const found = typeof one === "string" && !kind.accepts(one) ? kind.parse(one) : undefined;
     return found?.ok === true ? found.value : one;
   };
   const read = (operand: unknown): unknown => (Array.isArray(operand) ? operand.map(readOne) : readOne(operand));
   return isPlainObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([operator, operand]) => [operator, read(operand)]))
+    ? Object.fromEntries(
+        Object.entries(value).map(([name, operand]) => [name, TRUTHS.has(name) ? operand : read(operand)]),
+      )
     : read(value);
 }

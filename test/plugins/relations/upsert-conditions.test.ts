@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { belongsTo, datetime, defineRule, entity, hasMany, int, string } from "../../../src/index.ts";
+import { belongsTo, bool, datetime, defineRule, entity, hasMany, int, string } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
@@ -12,6 +12,7 @@ const ticket = entity("ticket", { title: string, entries: hasMany(() => entry) }
 const entry = entity("entry", {
   text: string,
   at: datetime.optional(),
+  open: bool.default(true),
   boss: string,
   hours: int.readable(boss),
   ticket: belongsTo(() => ticket),
@@ -73,6 +74,7 @@ describe.each(ALL_DATABASES)("the condition of a nested upsert, on %s", (_name, 
       "changed",
       "created",
     ]);
+    expect(await upsert({ open: { null: "true" } })).toEqual([400, "changed", "created"]);
     expect(await upsert({ at: { lt: "yesterday" } })).toEqual([400, "changed", "created"]);
   });
   it("finds by values and records that the caller may read", async () => {

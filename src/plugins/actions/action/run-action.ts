@@ -1,6 +1,5 @@
 import { type Access, isKeelsonError } from "../../../entity/index.ts";
 import {
-  isUsable,
   type OperationInput,
   type OperationKind,
   type OperationScope,
@@ -161,11 +160,8 @@ async function recordFor(
   const input: OperationInput = { kind: "read", entity, id, access, rules, query: () => refuseLongId(id, scope) };
   const { records } = await scope.run(input);
   const use: RecordUse = { entity, id, access, rules };
-  if (scope.state.shown !== undefined) {
-    // The action may end the right to use it, so the right to read the record counts, too.
-    const read: RecordUse = { entity, id, access: "read" };
-    scope.state.shown.uses.push(use, { ...read, wasAllowed: await isUsable(scope, read) });
-  }
+  // The action may end the right to use it, so the right to read the record counts, too.
+  scope.state.shown?.uses.push(use, { entity, id, access: "read" });
   return { record: records[0] as ActionRecord, use };
 }
 
