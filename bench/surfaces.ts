@@ -125,7 +125,7 @@ const options = {
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** A request by a user, whose token every surface is sent: MCP answers nobody else. */
+/** A request by a user, whose token every surface is sent, because MCP requires one. */
 function requestOf<W extends Workload>(surface: Surface, workload: W, question: Questions[W], user: number) {
   const { body, ...request } = surface.requests[workload](question);
   return { ...request, headers: jsonHeaders(user), ...(body !== undefined && { body: JSON.stringify(body) }) };

@@ -12,6 +12,7 @@ const ticket = entity("ticket", { title: string, entries: hasMany(() => entry) }
 const entry = entity("entry", {
   text: string,
   at: datetime.optional(),
+  times: datetime.array(),
   open: bool.default(true),
   boss: string,
   hours: int.readable(boss),
@@ -40,12 +41,12 @@ describe.each(ALL_DATABASES)("the condition of a nested upsert, on %s", (_name, 
     const { driver } = app.api;
     for (const one of ["note", "entry", "ticket"]) await driver.deleteMany(one, { id: { null: false } });
     await driver.create("ticket", { id: "t", title: "t" });
-    await driver.create("entry", { id: "e", text: "old", boss: "eve", hours: 7, ticketId: "t" });
+    await driver.create("entry", { id: "e", text: "old", times: [], boss: "eve", hours: 7, ticketId: "t" });
     await driver.create("note", { id: "n", text: "fraud", internal: "yes", entryId: "e" });
   });
 
   async function upsert(where: unknown, id = "bob"): Promise<unknown> {
-    const create = { text: "created", boss: id, hours: 1 };
+    const create = { text: "created", times: ["2026-01-05"], boss: id, hours: 1 };
     const body = { entries: { upsert: [{ where, create, update: { text: "changed" } }] } };
     const { status } = await app.as({ id }).request("PATCH", "/api/tickets/t", body);
     const rows = await app.api.driver.findMany("entry", { select: ["text"] });
@@ -74,8 +75,14 @@ describe.each(ALL_DATABASES)("the condition of a nested upsert, on %s", (_name, 
       "changed",
       "created",
     ]);
-    expect(await upsert({ open: { null: "true" } })).toEqual([400, "changed", "created"]);
-    expect(await upsert({ at: { lt: "yesterday" } })).toEqual([400, "changed", "created"]);
+    expect(await upsert({ times: { has: "2026-01-05T00:00:00Z" }, text: "created" })).toEqual([
+      200,
+      "changed",
+      "changed",
+    ]);
+    expect(await upsert({ times: { hasAny: ["2026-01-06"] } })).toEqual([200, "changed", "changed", "created"]);
+    expect(await upsert({ open: { null: "true" } })).toEqual([400, "changed", "changed", "created"]);
+    expect(await upsert({ at: { lt: "yesterday" } })).toEqual([400, "changed", "changed", "created"]);
   });
   it("finds by values and records that the caller may read", async () => {
     expect(await upsert({ id: "e", hours: { gt: 6 } }, "eve")).toEqual([200, "changed"]);
