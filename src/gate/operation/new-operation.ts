@@ -33,7 +33,7 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   condition: Condition | undefined;
   /** What the changed record had to meet, likewise. */
   left: Condition | undefined;
-  readonly ifFound: boolean;
+  ifFound: boolean;
   /** Whether only the id of the new record is used. */
   readonly idOnly: boolean;
   toJSON(): readonly Row[];
@@ -76,7 +76,7 @@ abstract class GateOperation implements MutableOperation {
   held: Row | undefined = undefined;
   condition: Condition | undefined = undefined;
   left: Condition | undefined = undefined;
-  readonly ifFound: boolean;
+  ifFound: boolean;
   readonly idOnly: boolean;
   joins: Operation["joins"] = undefined;
   bytes: Operation["bytes"];

@@ -106,6 +106,8 @@ export interface GateScope extends OperationScope {
   readonly store: Driver;
   /** Whether the request has timed out. */
   readonly isExpired: boolean;
+  /** Whether its transaction can only be rolled back, since joined work has failed after a write. */
+  readonly isFailed: boolean;
   /**
    * Runs a task after the writes so far are committed: immediately, or after the surrounding transaction. The task
    * receives the scope outside all transactions, because a finished transaction cannot run statements.

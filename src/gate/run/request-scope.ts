@@ -3,6 +3,7 @@ import {
   describeError,
   type HttpExchange,
   type Principal,
+  RecordChangedError,
   runHooks,
   ScopedContainer,
   type ScopeInit,
@@ -26,7 +27,7 @@ import type { Route } from "../operation/route.ts";
 import type { CompiledEntity, GateScope, OperationRuntime } from "../operation/runtime.ts";
 import { taggingDriver } from "../record/tag-record.ts";
 import { decide, mayUse } from "../requirement/decisions.ts";
-import { deniedError } from "../requirement/unmatched.ts";
+import { deniedError, NOTHING_DONE } from "../requirement/unmatched.ts";
 import type { Driver } from "../statement/driver-port.ts";
 import { HeldInserts, NOT_HELD } from "../statement/held-inserts.ts";
 import { lateTransaction, OpenTransaction } from "../statement/late-transaction.ts";
@@ -109,6 +110,9 @@ export class RequestScope implements GateScope {
   get isTransaction(): boolean {
     return this.#open !== undefined;
   }
+  get isFailed(): boolean {
+    return this.#open?.failures[0] !== undefined;
+  }
   get isExpired(): boolean {
     return this.exchange?.isExpired === true;
   }
@@ -155,7 +159,7 @@ export class RequestScope implements GateScope {
       const inner = new RequestScope(this.runtime, this, parts);
       try {
         const result = await work(inner);
-        open.assertWhole();
+        for (const error of open.failures) throw error === NOTHING_DONE ? new RecordChangedError() : error;
         await held?.settle();
         return result;
       } catch (error) {

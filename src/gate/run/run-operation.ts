@@ -125,8 +125,9 @@ async function validateAndExecute(
     operation.requirements.length = required;
     operation.ignored.length = ignored;
     if (operation.begunListeners.length > 0) {
-      // They write other records, which only the whole transaction takes back.
       if (operation.ifFound && (await storedRecord(operation)) === null) throw NOTHING_DONE;
+      // They write other records, which only the whole transaction takes back: from now on, a refusal is an error.
+      operation.ifFound &&= !isJoined;
       await callInTurn(operation.begunListeners);
     }
     try {
@@ -138,6 +139,7 @@ async function validateAndExecute(
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);
   };
   const isBegun = operation.begunListeners.length > 0;
+  const isJoined = operation.scope.isTransaction;
   for (let attempt = 1; ; attempt++) {
     if (!isBegun) await validate();
     try {
@@ -151,7 +153,7 @@ async function validateAndExecute(
       // The caller chooses how many related records and pairs are written.
       return await (operation.transactional ? inTurn(operation.scope)(run) : run());
     } catch (error) {
-      if (!(error instanceof RecordChangedError) || attempt === ATTEMPTS) throw error;
+      if (!(error instanceof RecordChangedError) || attempt === ATTEMPTS || operation.scope.isFailed) throw error;
     }
   }
 }

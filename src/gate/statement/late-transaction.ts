@@ -76,7 +76,8 @@ type AfterCommit<S> = (outermost: S) => Promise<void>;
 export class OpenTransaction<S> {
   readonly afterCommit: AfterCommit<S>[] = [];
   #writes = 0;
-  #failure: { readonly error: unknown } | undefined;
+  /** The errors of joined work that failed after a write. */
+  readonly failures: unknown[] = [];
 
   /** Wraps the driver of the transaction to count its writes. Inner transactions of the driver join this one. */
   watch(driver: Driver): Driver {
@@ -100,14 +101,9 @@ export class OpenTransaction<S> {
     try {
       return await work();
     } catch (error) {
-      if (this.#writes > before) this.#failure ??= { error };
+      if (this.#writes > before) this.failures.push(error);
       throw error;
     }
-  }
-
-  /** @throws the error of joined work that failed after a write */
-  assertWhole(): void {
-    if (this.#failure !== undefined) throw this.#failure.error;
   }
 }
 
