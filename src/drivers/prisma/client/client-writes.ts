@@ -195,11 +195,12 @@ function naming<T>(
   rows: readonly Row[],
   work: () => Promise<T>,
 ): Promise<T> {
-  const { model, planOf } = session.connection();
+  const { model, planOf, dialect } = session.connection();
   const written = {
     model,
     entity,
     rows,
+    isAborted: session.inTransaction && dialect.provider === "postgresql",
     count: (target: ClientPlan["entity"], ids: readonly unknown[]) =>
       session.read({ model: target.name, operation: "count" }, (client) =>
         modelApi(client, planOf(target)).count({ where: { id: { in: ids } } }),

@@ -18,6 +18,9 @@ import {
   type Subject,
 } from "./prisma-failure.ts";
 
+/** Prisma's codes of a broken reference. */
+const BROKEN_REFERENCE = new Set(["P2003", "P2014"]);
+
 /**
  * Converts a Prisma error into a Keelson error that contains no message, argument or SQL of the original.
  * @param statement the failed statement; its `operation` decides the meaning of a broken reference
@@ -31,7 +34,7 @@ export function toKeelsonError(error: unknown, statement: Subject, model?: Entit
     const fields = model && entity ? uniqueColumns(model, entity, constraintOf(error)) : [];
     return new ConflictError(undefined, { fields, cause });
   }
-  if (code === "P2003" || code === "P2014") {
+  if (BROKEN_REFERENCE.has(code)) {
     if (statement.operation === "delete") return new ReferencedError(undefined, { cause });
     return danglingReference(entity ? foreignKeys(entity, constraintOf(error)) : [], cause);
   }
@@ -116,6 +119,8 @@ interface WrittenRows {
   readonly model: EntityModel;
   readonly entity: AnyEntity;
   readonly rows: readonly (Row | ReadonlyMap<string, unknown>)[];
+  /** Whether a failure ends the transaction, so that nothing can be looked up. */
+  readonly isAborted: boolean;
   /** Counts the records with these ids. */
   count(target: AnyEntity, ids: readonly unknown[]): Promise<number>;
 }
@@ -125,9 +130,14 @@ export async function namingDangling<T>(written: WrittenRows, work: () => Promis
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ValidationFailedError) || !("_" in error.errors)) throw error;
+    if (written.isAborted || !(isDangling(error) && "_" in error.errors)) throw error;
     throw danglingReference(await danglingKeys(written), error.cause);
   }
+}
+
+/** Whether a write failed since it refers to a record that does not exist. */
+export function isDangling(error: unknown): error is ValidationFailedError {
+  return error instanceof ValidationFailedError && BROKEN_REFERENCE.has(failureBehind(error)?.code ?? "");
 }
 
 async function danglingKeys({ model, entity, rows, count }: WrittenRows): Promise<string[]> {

@@ -12,9 +12,8 @@ import type {
   Update,
   Written,
 } from "../../../gate/index.ts";
-import { ValidationFailedError } from "../../../kernel/index.ts";
 import { codecOf } from "../condition/column-codec.ts";
-import { danglingReference } from "../errors/to-keelson-error.ts";
+import { danglingReference, isDangling } from "../errors/to-keelson-error.ts";
 import { sharedWrites } from "../fast/shared-writes.ts";
 import type { Fast } from "../fast/switches.ts";
 import { linkQuery, linksQuery, unlinkQuery } from "../statement/link-queries.ts";
@@ -125,7 +124,7 @@ async function addLinks(session: SqlSession, { relation, id, targets }: ChangePa
     try {
       await session.write({ model: relation.source.name, operation: "link" }, (client) => client.executeRaw(query));
     } catch (error) {
-      if (!(error instanceof ValidationFailedError)) throw error;
+      if (!isDangling(error)) throw error;
       throw danglingReference([`${relation.name}Ids`], error.cause);
     }
   }

@@ -175,7 +175,8 @@ function naming<T>(
   const open = session.connection();
   const count = (target: AnyEntity, ids: readonly unknown[]): Promise<number> =>
     countRows(session, open.entityOf(target), { where: compare(target.columns.id as ColumnDefinition, "in", ids) });
-  return namingDangling({ model: open.model, entity, rows, count }, work);
+  const isAborted = session.inTransaction && open.dialect.provider === "postgresql";
+  return namingDangling({ model: open.model, entity, rows, isAborted, count }, work);
 }
 
 /** Encodes submitted values for the database; the results are copies. @throws as `givenColumns` */

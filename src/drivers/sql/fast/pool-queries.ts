@@ -38,7 +38,7 @@ export function poolQueries(
   explain: (error: unknown) => Promise<SqlQueryable>,
 ): SqlDriverAdapter {
   async function rethrow(error: unknown, sql: string): Promise<never> {
-    await runStatement(await explain(error), sql);
+    await runStatement(await explain(withColumn(error)), sql);
     throw error;
   }
   async function ask(query: NamedQuery): Promise<Rows> {
@@ -65,4 +65,14 @@ export function poolQueries(
       return { columnNames: [], columnTypes: [], rows };
     },
   });
+}
+
+/**
+ * Adds the column of a broken foreign key, which PostgreSQL only names in the detail: `Key (writer)=(x) is not present in
+ * table "people".` The name of the constraint says nothing if others have created the table.
+ */
+function withColumn(error: unknown): unknown {
+  const { code, detail } = error as { readonly code?: unknown; readonly detail?: unknown };
+  const column = code === "23503" ? /\(([^(),]+)\)=\(/.exec(String(detail))?.[1] : undefined;
+  return column === undefined ? error : Object.assign(error as Error, { column });
 }
