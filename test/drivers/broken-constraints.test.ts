@@ -106,4 +106,22 @@ describe.each(SQL_DATABASES)("constraints of existing tables, on %s", (_name, op
     const { status, body } = await ann().request("POST", "/api/notes", { ...nested, proof: "none" });
     expect([status, (body as { errors?: unknown }).errors]).toEqual([400, { _: "a reference leads to no record" }]);
   });
+
+  it("refuse values that a check does not accept", async () => {
+    const { status, body } = await ann().request("POST", "/api/notes", { ...plain, rank: -7 });
+    const errors = { _: "the database does not accept these values" };
+    expect([status, (body as { errors?: unknown }).errors]).toEqual([400, errors]);
+    expect(JSON.stringify(body)).not.toMatch(/-7|from_one|check/i);
+    const rows = [plain, { id: "m", body: "y", rank: 0 }];
+    const imported = await ann().request("POST", "/api/notes/import", rows);
+    expect(imported.body).toMatchObject({ created: 1, failed: [{ row: 2, errors }] });
+  });
+
+  it("are named for the log, without values, if a check fails", async () => {
+    const row = { id: "n", body: "secret", writerId: "ann", rank: -7 };
+    const failure = await app.api.driver.create("note", row).catch((error: Error) => error);
+    const { message } = (failure as Error).cause as Error;
+    expect(message).toContain("from_one");
+    expect(message).not.toMatch(/secret|-7/);
+  });
 });

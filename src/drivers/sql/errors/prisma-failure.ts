@@ -39,7 +39,7 @@ export interface Constraint {
 
 /**
  * The safe parts of an error of Prisma or of a layer below: name, code, model and operation. The message is kept only
- * for connection errors, which contain no values. It is the `cause` of Keelson errors, for the log.
+ * for connection errors and failed checks, which contain no values. It is the `cause` of Keelson errors, for the log.
  */
 export class PrismaFailure extends KeelsonError {
   /** The database's own code: an SQLSTATE, or SQLite's number. */
@@ -55,7 +55,7 @@ export class PrismaFailure extends KeelsonError {
       stale ?? codeOfKind(cause) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown) ?? "UNKNOWN";
     const sqlState = text(cause?.originalCode) ?? text(cause?.code);
     const what = model === undefined ? operation : `${model}.${operation}`;
-    const said = connectionSentence(thrown, code, sqlState);
+    const said = safeSentence(thrown, code, sqlState);
     const remedy = remedyFor(sqlState, said);
     const facts = [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" ");
     super(code, 500, [facts, said, remedy].filter(Boolean).join(": "));
@@ -119,6 +119,11 @@ const MYSQL_CODES: Readonly<Record<string, string>> = {
   45028: "P2024",
 };
 
+/** The code for values that a CHECK constraint does not accept. */
+export const CHECK_FAILED = "CHECK_FAILED";
+/** The databases' own codes for it: of PostgreSQL, SQLite, MariaDB and MySQL. */
+const CHECK_CODES: ReadonlySet<unknown> = new Set(["23514", "275", "4025", "3819"]);
+
 /** SQLite's codes for a file that cannot be written: a full disk, a failing disk, a read-only file. */
 const SQLITE_CODES: Readonly<Record<number, string>> = { 8: "NO_WRITES", 10: "NO_WRITES", 13: "NO_WRITES" };
 /** The mask of the basic result code in an extended one. */
@@ -126,6 +131,7 @@ const SQLITE_CODE = 0xff;
 
 function codeOfKind(cause: AdapterCause | undefined): string | undefined {
   const kind = cause?.kind;
+  if (CHECK_CODES.has(String(cause?.extendedCode ?? cause?.originalCode))) return CHECK_FAILED;
   if (kind === "mysql") return MYSQL_CODES[String(cause?.originalCode)];
   if (kind === "sqlite") return SQLITE_CODES[Number(cause?.extendedCode ?? cause?.originalCode) & SQLITE_CODE];
   return typeof kind === "string" && Object.hasOwn(CODES, kind) ? CODES[kind] : undefined;
@@ -144,8 +150,11 @@ function adapterCauseOf({ name, meta, cause }: Thrown): AdapterCause | undefined
 const CONNECTION_STATE = /^(08|28|3D|53|57P|26000$|42P05$|42704$|57014$)/;
 const CONNECTION_CODE = /^(ECONN[A-Z]+|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EPIPE|EAI_AGAIN|NO_CONNECTION|P1\d{3})$/;
 
-/** The server's or the network's message of a connection failure. */
-function connectionSentence(thrown: Thrown, code: string, sqlState: string | undefined): string | undefined {
+/**
+ * The server's or the network's message of a connection failure, or that of a failed CHECK, which names the constraint.
+ */
+function safeSentence(thrown: Thrown, code: string, sqlState: string | undefined): string | undefined {
+  if (code === CHECK_FAILED) return text(adapterCauseOf(thrown)?.originalMessage)?.split("\n", 1)[0]?.slice(0, 300);
   if (sqlState === undefined ? !CONNECTION_CODE.test(code) : !CONNECTION_STATE.test(sqlState)) return undefined;
   // Prisma's own messages contain arguments; the messages below do not.
   const own = text(thrown.name)?.startsWith("Prisma") ? undefined : thrown.message;

@@ -10,6 +10,7 @@ import {
 } from "../../../kernel/index.ts";
 import { constraintName, liveUniqueName, printedUniqueKeys } from "../tables/unique-keys.ts";
 import {
+  CHECK_FAILED,
   type Constraint,
   constraintOf,
   isTooDeep,
@@ -38,6 +39,8 @@ export function toKeelsonError(error: unknown, statement: Subject, model?: Entit
     if (statement.operation === "delete") return new ReferencedError(undefined, { cause });
     return danglingReference(entity ? foreignKeys(entity, constraintOf(error)) : [], cause);
   }
+  if (code === CHECK_FAILED)
+    return new ValidationFailedError({ _: "the database does not accept these values" }, undefined, { cause });
   if (sqlState === "54000")
     return new ValidationFailedError({ _: "a value is too long for its index" }, undefined, { cause });
   // Columns of existing tables may have a smaller range than their kind: smallint, real.
