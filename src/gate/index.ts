@@ -58,6 +58,7 @@ export type {
   RouteAuthorization,
   RouteCall,
 } from "./operation/hook-map.ts";
+export { ignoredHeader } from "./operation/ignored-header.ts";
 export {
   baseMask,
   type FieldMask,

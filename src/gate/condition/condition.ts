@@ -228,17 +228,13 @@ export function soleId(condition: Condition): string | undefined {
  * path that leads back to the record's entity, or follows a relation whose key is among them. Values are not compared.
  */
 export function dependsOn(entity: AnyEntity, condition: Condition, columns: readonly string[]): boolean {
-  let found = false;
-  visitCondition(condition, (leaf, inside) => {
+  return someLeaf(condition, (leaf, inside) => {
     const at = inside?.target ?? entity;
-    if (leaf.op === "compare") found ||= at === entity && columns.includes(leaf.column.name);
-    else {
-      const { type, target, foreignKey } = leaf.relation;
-      const keeper = type === "belongsTo" ? at : target;
-      found ||= keeper === entity && columns.includes(foreignKey as string);
-    }
+    if (leaf.op === "compare") return at === entity && columns.includes(leaf.column.name);
+    const { type, target, foreignKey } = leaf.relation;
+    const keeper = type === "belongsTo" ? at : target;
+    return keeper === entity && columns.includes(foreignKey as string);
   });
-  return found;
 }
 
 /**
@@ -246,9 +242,20 @@ export function dependsOn(entity: AnyEntity, condition: Condition, columns: read
  * @param target @default of any entity
  */
 export function looksAt(condition: Condition, target?: AnyEntity): boolean {
+  return someLeaf(
+    condition,
+    (leaf) => leaf.op === "related" && (target === undefined || leaf.relation.target === target),
+  );
+}
+
+/** Whether a comparison or relation of a condition passes a test. */
+export function someLeaf(
+  condition: Condition,
+  test: (leaf: Leaf, inside: ResolvedRelation | undefined) => boolean,
+): boolean {
   let found = false;
-  visitCondition(condition, (leaf) => {
-    found ||= leaf.op === "related" && (target === undefined || leaf.relation.target === target);
+  visitCondition(condition, (leaf, inside) => {
+    found ||= test(leaf, inside);
   });
   return found;
 }

@@ -1,6 +1,6 @@
 import type { ResolvedRelation } from "../../entity/index.ts";
 import { DecryptionError } from "../../kernel/index.ts";
-import { type Compare, type Condition, type Related, type Row, visitCondition } from "./condition.ts";
+import { type Compare, type Condition, type Related, type Row, someLeaf } from "./condition.ts";
 import { storedValue } from "./json-path.ts";
 import { passesTest } from "./passes-test.ts";
 
@@ -46,20 +46,13 @@ function meetsRelated(condition: Related, row: Row, related: RelatedRows, known:
  * could not be decrypted.
  */
 export function matchesAlone(condition: Condition, row: Row): boolean | undefined {
-  let asksBeyond = false;
-  visitCondition(condition, (leaf) => {
-    asksBeyond ||= leaf.op === "related" || isUndecryptable(row, leaf.column.name);
-  });
+  const asksBeyond = someLeaf(condition, (leaf) => leaf.op === "related" || isUndecryptable(row, leaf.column.name));
   return asksBeyond ? undefined : matches(condition, row, () => []);
 }
 
 /** Whether a record has all columns that a condition uses. */
 export function needsOnly(condition: Condition, row: Row): boolean {
-  let hasAll = true;
-  visitCondition(condition, (leaf) => {
-    hasAll &&= leaf.op === "compare" && leaf.column.name in row;
-  });
-  return hasAll;
+  return !someLeaf(condition, (leaf) => leaf.op === "related" || !(leaf.column.name in row));
 }
 
 function isAbsent(value: unknown): boolean {

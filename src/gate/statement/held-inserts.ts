@@ -1,6 +1,6 @@
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import { InternalError } from "../../kernel/index.ts";
-import { type Condition, type Row, soleId, visitCondition } from "../condition/condition.ts";
+import { type Condition, type Row, soleId, someLeaf } from "../condition/condition.ts";
 import { matchesAlone, needsOnly } from "../condition/matches.ts";
 import type { Driver } from "./driver-port.ts";
 import { type Find, type Insert, isWrite, type ResultOf, type Statement, type Written } from "./statement.ts";
@@ -124,9 +124,5 @@ function keyOf({ name }: AnyEntity, id: unknown): string {
 
 /** Whether a condition uses only the record's id: other values of a record that is not stored yet may still differ. */
 function isAboutId(condition: Condition): boolean {
-  let isOnly = true;
-  visitCondition(condition, (leaf) => {
-    isOnly &&= leaf.op === "compare" && leaf.column.role === "id";
-  });
-  return isOnly;
+  return !someLeaf(condition, (leaf) => leaf.op === "related" || leaf.column.role !== "id");
 }

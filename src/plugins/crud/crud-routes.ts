@@ -10,7 +10,7 @@ import type {
   RouteContext,
   RouteHandler,
 } from "../../gate/index.ts";
-import { presentGroups, upsert } from "../../gate/index.ts";
+import { ignoredHeader, presentGroups, upsert } from "../../gate/index.ts";
 import {
   BadRequestError,
   EntityNotFoundError,
@@ -50,7 +50,11 @@ export function addCrudRoutes(
     });
     const record = operation.records[0];
     const location = `${root}/${segment}/${encodeURIComponent(String(record?.id))}`;
-    return written.answer(context, new Reply(201, record, { location, ...ignoredHeader(operation) }), operation);
+    return written.answer(
+      context,
+      new Reply(201, record, { location, ...ignoredHeader(operation.ignored) }),
+      operation,
+    );
   };
   const upserted = answersWithRecord(entity, parser.reads(["shape"], ["_on"]), conditions);
   const upsertRecord: RouteHandler = async (context) => {
@@ -65,7 +69,7 @@ export function addCrudRoutes(
     const record = operation.records[0];
     const isNew = operation.kind === "create";
     const location = isNew ? { location: `${root}/${segment}/${encodeURIComponent(String(record?.id))}` } : {};
-    const reply = new Reply(isNew ? 201 : 200, record, { ...location, ...ignoredHeader(operation) });
+    const reply = new Reply(isNew ? 201 : 200, record, { ...location, ...ignoredHeader(operation.ignored) });
     return upserted.answer(context, reply, operation);
   };
   const listRecords: RouteHandler = async (context) => {
@@ -95,7 +99,7 @@ export function addCrudRoutes(
       query: () => queryOfOne(context, entity, written.parse),
       data: () => bodyObject(context),
     });
-    return written.answer(context, new Reply(200, operation.records[0], ignoredHeader(operation)), operation);
+    return written.answer(context, new Reply(200, operation.records[0], ignoredHeader(operation.ignored)), operation);
   };
   const { toWire } = (entity.columns.id as ColumnDefinition).kind;
   const deleteRecord: RouteHandler = async (context) => {
@@ -204,10 +208,6 @@ async function bodyObject(context: RouteContext): Promise<Record<string, unknown
   const body = await context.body();
   if (!isObject(body)) throw new BadRequestError("The body must be one JSON object");
   return body as Record<string, unknown>;
-}
-
-function ignoredHeader({ ignored }: Operation): Record<string, string> {
-  return ignored.length === 0 ? {} : { "x-ignored-fields": ignored.join(", ") };
 }
 
 /** Responses with one record, and the queries for them. */

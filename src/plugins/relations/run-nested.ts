@@ -27,7 +27,8 @@ import { wrong } from "./nested-input.ts";
 export type Path = readonly (string | number)[];
 
 /**
- * Runs a nested operation. Its errors and ignored fields get the path of the nested input.
+ * Runs a nested operation. Its errors get the path of the nested input, and its ignored fields, too, without the
+ * index of the item.
  * @param needed fields without which the write makes no sense
  * @throws AuthorizationError if the caller may not write one of them
  */
@@ -41,9 +42,15 @@ export function runNested(
     const done = await runNoted(scope, input);
     const refused = needed.find((name) => done.ignored.includes(name));
     if (refused !== undefined) throw new AuthorizationError(`"${refused}" may not be written`);
-    for (const name of done.ignored) operation.ignored.push([...path, name].join("."));
+    for (const name of done.ignored) noteIgnored(operation, [...path, name]);
     return done;
   });
+}
+
+/** Notes an ignored field once, however many items have it. */
+function noteIgnored({ ignored }: Operation, path: Path): void {
+  const place = path.filter((step) => typeof step === "string").join(".");
+  if (!ignored.includes(place)) ignored.push(place);
 }
 
 /** Writes of related records that follow the statement of a record. */

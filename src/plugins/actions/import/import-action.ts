@@ -1,5 +1,5 @@
 import type { AnyEntity, JsonSchema } from "../../../entity/index.ts";
-import type { OperationScope, RouteDescription } from "../../../gate/index.ts";
+import { ignoredHeader, type OperationScope, type RouteDescription } from "../../../gate/index.ts";
 import {
   AuthorizationError,
   BadRequestError,
@@ -81,8 +81,7 @@ export function importAction(
     const byKey = key && unique.keys.find((fields) => isSameKey(fields, key));
     const job = { scope, entity, rules, batch, upsertBy: byKey, dryRun: isDry, unique, takenBack };
     await importRows(job, tally, rows);
-    const ignored = [...tally.ignored].join(", ");
-    return new Reply(200, tally.result(), ignored === "" ? {} : { "x-ignored-fields": ignored });
+    return new Reply(200, tally.result(), ignoredHeader(tally.ignored));
   }
 }
 

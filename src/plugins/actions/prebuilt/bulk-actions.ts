@@ -1,5 +1,5 @@
 import { type AnyEntity, isObject, type JsonSchema } from "../../../entity/index.ts";
-import type { AnswerDescription, RouteDescription } from "../../../gate/index.ts";
+import { type AnswerDescription, ignoredHeader, type RouteDescription } from "../../../gate/index.ts";
 import { BadRequestError, Reply } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { answerWith } from "../action/describe-action.ts";
@@ -34,7 +34,7 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
       const password = Object.keys(data).find((name) => entity.fields[name]?.password !== undefined);
       if (password !== undefined) throw new BadRequestError(`"${password}" cannot be set on several records at once`);
       const { total: count, ignored } = await scope.run({ kind: "update", entity, ids, rules, data });
-      return new Reply(200, { count }, ignored.length === 0 ? {} : { "x-ignored-fields": ignored.join(", ") });
+      return new Reply(200, { count }, ignoredHeader(ignored));
     },
   });
 }

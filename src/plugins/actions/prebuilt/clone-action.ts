@@ -1,5 +1,5 @@
 import { type AnyEntity, isObject } from "../../../entity/index.ts";
-import { type Operation, type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
+import { ignoredHeader, type Operation, type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
 import { BadRequestError, Reply, routeSegment, ValidationFailedError } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { type ActionContext, type ActionRecord, definitionOf } from "../action/action-definition.ts";
@@ -50,8 +50,8 @@ export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuil
       const copied = await copyable(read.records[0] as Row, entity, scope, fieldsToExclude);
       const { records, ignored } = await createCopy(context, copied, overrides);
       const location = `${root}/${routeSegment(entity)}/${encodeURIComponent(String(records[0]?.id))}`;
-      const sent = ignored.filter((name) => Object.hasOwn(overrides, name)).join(", ");
-      return new Reply(201, records[0], { location, ...(sent === "" ? {} : { "x-ignored-fields": sent }) });
+      const sent = ignored.filter((name) => Object.hasOwn(overrides, name.split(".", 1)[0] as string));
+      return new Reply(201, records[0], { location, ...ignoredHeader(sent) });
     },
   });
 }
