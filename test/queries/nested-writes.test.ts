@@ -168,6 +168,23 @@ describe.each(everyDatabase(SHOP, 0))("nested writes, on %s", (_name, open) => {
     expect([status, Object.keys((answer.errors as Body) ?? answer)]).toEqual([400, [place]]);
   });
 
+  it("refuse to move a record to another one by a change, and accept the key as it is", async () => {
+    const { body } = await shop.staff.request("GET", "/api/orders/o06?include=lines");
+    const [line] = (body as { lines: Body[] }).lines;
+    const sku = "moved";
+    const upsert = { where: { id: line?.id }, create: { sku, quantity: 1 }, update: { orderId: "o01" } };
+    for (const [lines, place] of [
+      [{ update: [{ id: line?.id, sku, orderId: "o01" }] }, "lines.update.0.orderId"],
+      [{ upsert: [upsert] }, "lines.upsert.0.update.orderId"],
+    ] as const) {
+      const refused = await send("PATCH", "orders/o06", { lines });
+      expect([refused.status, refused.body.errors]).toEqual([400, { [place]: "is the id of the record around it" }]);
+    }
+    const { status } = await send("PATCH", "orders/o06", { lines: { update: [{ ...line, quantity: 5 }] } });
+    const { body: after } = await shop.staff.request("GET", `/api/lines/${line?.id}`);
+    expect([status, after]).toMatchObject([200, { sku: line?.sku, orderId: "o06", quantity: 5 }]);
+  });
+
   it("are limited in number and in depth", async () => {
     const many = { lines: { create: Array.from({ length: 1_001 }, () => ({ sku: "a", quantity: 1 })) } };
     expect((await send("PATCH", "orders/o00", many)).body.message).toMatch(/At most 1000 related records/);

@@ -105,7 +105,7 @@ export class Children {
    */
   async #own(input: Omit<OperationInput, "entity">, path: Path, where?: Data): Promise<void> {
     const { target } = this.#relation;
-    if (input.data !== undefined && !Object.hasOwn(input.data, this.#key)) this.#refuseKey(input.data as Data, path);
+    if (input.data !== undefined) this.#refuseKey(input.data as Data, path);
     const { scope } = this.#operation;
     const isSystem = scope.principal.kind === "system";
     const when = { [this.#key]: this.#parent };
@@ -119,8 +119,10 @@ export class Children {
     if (!applied) throw isSystem ? at(path, new EntityNotFoundError()) : new RecordChangedError();
   }
 
+  /** A child moves to another parent by a nested write of that parent. */
   #refuseKey(data: Data, path: Path): void {
-    if (Object.hasOwn(data, this.#key) && data[this.#key] !== null)
+    const given = Object.hasOwn(data, this.#key) ? data[this.#key] : null;
+    if (given !== null && String(given) !== this.#parent)
       throw wrong([...path, this.#key], "is the id of the record around it");
   }
 
