@@ -1,8 +1,12 @@
+import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { belongsTo, type Driver, entity, hasMany, importAction, int, string } from "../../src/index.ts";
 import { idempotency } from "../../src/plugins/idempotency/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
-import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";
+import { connectDriver } from "../support/connect-driver.ts";
+import { everyWay } from "../support/every-database.ts";
+import { askMysql } from "../support/mysql-server.ts";
+import { SQL_DATABASES, type SqlDatabase, type TestDatabase } from "../support/sql-databases.ts";
 
 // Tables that others have created, whose constraints have names of their own.
 
@@ -123,5 +127,54 @@ describe.each(SQL_DATABASES)("constraints of existing tables, on %s", (_name, op
     const { message } = (failure as Error).cause as Error;
     expect(message).toContain("from_one");
     expect(message).not.toMatch(/secret|-7/);
+  });
+});
+
+const shelf = entity("shelf", { items: hasMany(() => item) })
+  .id(string)
+  .timestamps(false)
+  .rules({ read: everyone, create: everyone, update: everyone });
+const item = entity("item", { level: int, shelf: belongsTo(() => shelf) })
+  .id(string)
+  .timestamps(false)
+  .rules({ read: everyone, create: everyone });
+
+const SERVERS = everyWay([shelf, item], 0).filter(([name]) => /^(PostgreSQL|MariaDB)/.test(name));
+describe.each(SERVERS)("changed constraints, on %s", (name, open) => {
+  let database: TestDatabase;
+  let driver: Driver;
+  const ask = async (statement: string): Promise<void> => {
+    const url = database.url as string;
+    if (!url.startsWith("postgres")) return void (await askMysql(url, [statement]));
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  beforeAll(async () => {
+    database = await open();
+    driver = await connectDriver(database.driver, [shelf, item]);
+    await ask("alter table item add constraint from_one check (level > 0)");
+    if (name.startsWith("PostgreSQL")) await ask(`alter table item rename constraint "item_shelfId_fkey" to odd`);
+    await driver.create("shelf", { id: "s" });
+  });
+  afterAll(async () => {
+    await driver?.disconnect();
+    await database?.drop();
+  });
+
+  it("refuse values that a check does not accept: 400, with its name for the log", async () => {
+    const failure = await driver.create("item", { id: "i", level: -7, shelfId: "s" }).catch((error: Error) => error);
+    expect(failure).toMatchObject({ status: 400, errors: { _: "the database does not accept these values" } });
+    const { message } = (failure as Error).cause as Error;
+    expect(message).toContain("from_one");
+    expect(message).not.toContain("-7");
+  });
+
+  it("refuse a reference that leads to no record in a transaction: 400", async () => {
+    const row = { id: "i", level: 1, shelfId: "none" };
+    const failure = await driver.transaction((tx) => tx.create("item", row)).catch((error: Error) => error);
+    expect(failure).toMatchObject({ status: 400, code: "VALIDATION_FAILED" });
+    expect(JSON.stringify(failure)).not.toContain("none");
   });
 });
