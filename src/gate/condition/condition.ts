@@ -244,15 +244,12 @@ export function dependsOn(entity: AnyEntity, condition: Condition, columns: read
 export function looksAt(condition: Condition, target?: AnyEntity): boolean {
   return someLeaf(
     condition,
-    (leaf) => leaf.op === "related" && (target === undefined || leaf.relation.target === target),
+    (leaf) => leaf.op === "related" && (target ?? leaf.relation.target) === leaf.relation.target,
   );
 }
 
 /** Whether a comparison or relation of a condition passes a test. */
-export function someLeaf(
-  condition: Condition,
-  test: (leaf: Leaf, inside: ResolvedRelation | undefined) => boolean,
-): boolean {
+export function someLeaf(condition: Condition, test: (leaf: Leaf, inside?: ResolvedRelation) => boolean): boolean {
   let found = false;
   visitCondition(condition, (leaf, inside) => {
     found ||= test(leaf, inside);
