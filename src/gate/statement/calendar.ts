@@ -8,11 +8,23 @@ const MOST_FORMATS = 100;
 
 const ZONE = /^[A-Za-z][\w+-]*(?:\/[A-Za-z][\w+-]*)*$/;
 
+/** Formats datetimes as local times of a zone; throws a RangeError if there is no such zone. */
+function formatOf(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    const digits = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
+    format = new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", era: "short", ...digits });
+    if (formats.size >= MOST_FORMATS) formats.clear();
+    formats.set(zone, format);
+  }
+  return format;
+}
+
 /** Whether a name is a time zone. Old names are accepted, offsets are not. */
 export function isZone(name: string): boolean {
   if (!ZONE.test(name)) return false;
   try {
-    new Intl.DateTimeFormat("en-US", { timeZone: name });
+    formatOf(name);
     return true;
   } catch {
     return false;
@@ -22,15 +34,8 @@ export function isZone(name: string): boolean {
 /** Converts a datetime to the local time of a zone, as if that were UTC. */
 function toLocal(moment: Date, zone: string): Date {
   if (zone === "UTC") return moment;
-  let format = formats.get(zone);
-  if (format === undefined) {
-    const digits = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
-    format = new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", era: "short", ...digits });
-    if (formats.size >= MOST_FORMATS) formats.clear();
-    formats.set(zone, format);
-  }
   const found: Record<string, string> = {};
-  for (const { type, value } of format.formatToParts(moment)) found[type] = value;
+  for (const { type, value } of formatOf(zone).formatToParts(moment)) found[type] = value;
   const { year, month, day, hour, minute, era } = found;
   const local = new Date(0);
   local.setUTCFullYear(era === "BC" ? 1 - Number(year) : Number(year), Number(month) - 1, Number(day));

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Driver, embedded, postgres, type Row } from "../../../src/index.ts";
+import * as z from "zod";
+import { type Driver, datetime, embedded, entity, exportAction, postgres, type Row } from "../../../src/index.ts";
+import { defineKind } from "../../../src/plugin.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { CALLERS, entry, exportApp, readCsv } from "./export-library.ts";
 
@@ -139,5 +142,57 @@ describe.each(Object.entries(databases))("exports on %s", (_, open) => {
     expect((await get("bob", "title=none")).body).toEqual([]);
     expect((await get("bob", "title=none&format=ndjson")).body).toBe("");
     expect((await get("anonymous", "title=none&format=csv&select=title")).body).toBe("id,title\r\n");
+  });
+});
+
+const day = defineKind({
+  name: "day",
+  stored: "datetime",
+  schema: z.date(),
+  toText: (date: Date) => date.toISOString().slice(0, 10),
+  fromText: (text: string) => new Date(text),
+});
+const everyone = { read: ["everyone"], create: ["everyone"] } as const;
+const actions = { export: exportAction };
+const visit = entity("visit", { at: datetime.optional() }).timestamps(false).rules(everyone).actions(actions);
+const holiday = entity("holiday", { at: datetime, on: day }).timestamps(false).rules(everyone).actions(actions);
+
+describe.each(Object.entries(databases))("datetimes in exports on %s", (_, open) => {
+  let app: ReturnType<typeof createTestApp>;
+  let database: Awaited<ReturnType<typeof open>>;
+  const HOLIDAY = { id: "h", at: new Date("2024-05-01T00:00:00Z"), on: new Date("2024-05-01T00:00:00Z") };
+  const at = (index: number) => (index % 5 === 0 ? null : new Date(Date.UTC(2024, 0, 1, 0, 0, 0, (index % 9) * 250)));
+  beforeAll(async () => {
+    database = await open();
+    app = createTestApp({ entities: [visit, holiday], driver: database.driver });
+    await app.api.ready;
+    const visits = Array.from({ length: 350 }, (_, index) => ({ id: `v${index}`, at: at(index) }));
+    await database.driver.createMany("visit", visits);
+    await database.driver.create("holiday", HOLIDAY);
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.remove();
+  });
+  const get = async (path: string): Promise<unknown> => (await app.as(null).request("GET", path)).body;
+
+  it.each(["at", "-at"])("are sort keys over several batches: %s", async (key) => {
+    const path = `/api/visits/export?_sort=${key}`;
+    const json = (await get(path)) as Row[];
+    expect(json).toHaveLength(350);
+    expect(json.slice(0, 100)).toEqual(await get(`/api/visits?_sort=${key}&_limit=100`));
+    const sort = [{ field: "at", direction: key === "at" ? "asc" : "desc" }] as const;
+    expect(json.map(({ id }) => id)).toEqual((await database.driver.findMany("visit", { sort })).map(({ id }) => id));
+    const lines = json.map((row) => `"${row.id}",${row.at === null ? "" : `"${row.at}"`}\r\n`);
+    expect(await get(`${path}&format=csv`)).toBe(`id,at\r\n${lines.join("")}`);
+  });
+
+  it("are written in CSV as their kind says", async () => {
+    expect(await get("/api/holidays/export?format=csv")).toBe(
+      'id,at,on\r\n"h","2024-05-01T00:00:00.000Z","2024-05-01"\r\n',
+    );
+    expect(await get("/api/holidays/export")).toEqual([
+      { id: "h", at: "2024-05-01T00:00:00.000Z", on: "2024-05-01T00:00:00.000Z" },
+    ]);
   });
 });

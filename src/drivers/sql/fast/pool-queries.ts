@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { adapterLike, runStatement } from "../session/adapter.ts";
 import type { NamedQuery } from "../statement/sql-connection.ts";
 import { poolTransaction } from "./pool-transaction.ts";
-import { BOOLEAN, isTrue, PreparedQuery } from "./prepared-query.ts";
+import { type Answered, BOOLEAN, isTrue, PreparedQuery } from "./prepared-query.ts";
 
 interface PoolOptions {
   /** Returns the name to prepare a statement with; undefined for unprepared statements. */
@@ -14,10 +14,6 @@ interface PoolOptions {
   readonly maxWait: number;
   /** Whether transactions bypass Prisma's adapter, too. */
   readonly transactions: boolean;
-}
-
-interface Rows {
-  readonly rows: unknown[][];
 }
 
 const same = (text: string): string => text;
@@ -41,14 +37,16 @@ export function poolQueries(
     await runStatement(await explain(withColumn(error)), sql);
     throw error;
   }
-  async function ask(query: NamedQuery): Promise<Rows> {
+  async function ask(query: NamedQuery): Promise<Answered> {
     const { sql, args } = query;
     const name = nameOf(query);
     try {
       // A pool returns the result that its client passes to the callback, regardless of the declared types.
       if (describedOnce && name !== undefined)
-        return await (pool.query(new PreparedQuery(name, sql, args)) as unknown as Promise<Rows>);
-      return await pool.query({ ...(name && { name }), text: sql, values: args, rowMode: "array", types: TYPES });
+        return await (pool.query(new PreparedQuery(name, sql, args)) as unknown as Promise<Answered>);
+      const asked = { ...(name && { name }), text: sql, values: args, rowMode: "array", types: TYPES } as const;
+      const { rows, rowCount } = await pool.query<Answered["rows"][number]>(asked);
+      return { rows, count: rowCount ?? 0 };
     } catch (error) {
       return rethrow(error, sql);
     }
@@ -64,6 +62,7 @@ export function poolQueries(
       const { rows } = await ask(query as NamedQuery);
       return { columnNames: [], columnTypes: [], rows };
     },
+    executeRaw: async (query) => (await ask(query as NamedQuery)).count,
   });
 }
 

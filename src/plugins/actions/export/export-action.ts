@@ -1,4 +1,4 @@
-import { type ColumnDefinition, isObject, type JsonSchema } from "../../../entity/index.ts";
+import { type ColumnDefinition, datetimeKind, isObject, type JsonSchema } from "../../../entity/index.ts";
 import {
   type AnswerDescription,
   type OperationQuery,
@@ -49,7 +49,7 @@ async function streamExport({ scope, entity, rules, search, resolve }: ActionCon
     async query() {
       const query = await parse(search, entity, scope);
       selected = query.select;
-      return query;
+      return { ...query, textMoments: format.wire || Object.values(entity.columns).every(mayBeText) };
     },
   });
   const first = await read(FIRST_BATCH);
@@ -58,6 +58,11 @@ async function streamExport({ scope, entity, rules, search, resolve }: ActionCon
     readable.has(name) && (selected === undefined || name === "id" || selected.includes(name));
   const columns = Object.values(entity.columns).filter(isShown);
   return new Reply(200, writeBatches({ scope, format, columns, first, read }), format.headers(entity));
+}
+
+/** Whether a cell can be written from the text of a datetime; a kind with a `toText` of its own takes `Date`s. */
+function mayBeText({ kind }: ColumnDefinition): boolean {
+  return kind.column.scalar !== "DateTime" || kind.toCell === datetimeKind.toCell;
 }
 
 /** Options of an export in the process, named as in a list. */

@@ -1,4 +1,3 @@
-import { type Options, stringify } from "csv-stringify/sync";
 import type { AnyEntity, Cell, ColumnDefinition } from "../../../entity/index.ts";
 import type { Row } from "../../../gate/index.ts";
 import {
@@ -10,9 +9,11 @@ import {
   shownName,
 } from "../../../kernel/index.ts";
 
-/** RFC 4180. An empty text is quoted, null is not. */
-const HEADER: Options = { record_delimiter: "windows" };
-const RECORDS: Options = { ...HEADER, quoted_string: true, cast: { boolean: String } };
+/** A cell of CSV (RFC 4180). An empty text is quoted, null is not. */
+function csvCell(cell: Cell | null): string {
+  if (cell === null) return "";
+  return typeof cell === "string" ? `"${cell.replaceAll('"', '""')}"` : String(cell);
+}
 
 /** A header row, then a row per record. Null and fields that are hidden from the caller are empty cells. */
 const csvFormat: ExportFormat = Object.freeze<ExportFormat>({
@@ -21,15 +22,17 @@ const csvFormat: ExportFormat = Object.freeze<ExportFormat>({
     "content-disposition": `attachment; filename="${routeSegment(entity)}.csv"`,
   }),
   wire: false,
-  begin: (columns) => stringify([columns.map(({ name }) => name)], HEADER),
+  begin: (columns) => `${columns.map(({ name }) => name).join(",")}\r\n`,
   batch(records, columns) {
-    const rows = records.map((record) =>
-      columns.map(({ name, kind }): Cell | null => {
+    let text = "";
+    for (const record of records) {
+      const cells = columns.map(({ name, kind }) => {
         const value = record[name];
-        return value === null || value === undefined ? null : kind.toCell(value);
-      }),
-    );
-    return stringify(rows, RECORDS);
+        return csvCell(value === null || value === undefined ? null : kind.toCell(value));
+      });
+      text += `${cells.join(",")}\r\n`;
+    }
+    return text;
   },
   between: "",
   end: "",
