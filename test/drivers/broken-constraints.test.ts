@@ -15,9 +15,9 @@ const TABLES = [
   `create table notes (id varchar(20) primary key, body varchar(20) not null, "written by" varchar(20) not null,
      reader varchar(20), "proof (1)" varchar(20), rank integer,
      constraint by_a_person foreign key ("written by") references people (id),
-     constraint for_a_person foreign key (reader) references people (id),
+     constraint for_a_person foreign key (reader) references people (id) on delete set null,
      constraint odd_column foreign key ("proof (1)") references people (id),
-     constraint from_one check (rank > 0))`,
+     constraint from_one check (rank > 0), constraint kept check (reader is not null or body <> 'kept'))`,
   `create table lines (id varchar(20) primary key, body varchar(20) not null, note varchar(20) not null,
      constraint of_a_note foreign key (note) references notes (id))`,
 ];
@@ -121,7 +121,14 @@ describe.each(SQL_DATABASES)("constraints of existing tables, on %s", (_name, op
     expect(imported.body).toMatchObject({ created: 1, failed: [{ row: 2, errors }] });
   });
 
-  it("are named for the log, without values, if a check fails", async () => {
+  it("refuse to delete a record if that would break a check of another: 409", async () => {
+    await database.rows(`insert into people values ('bob', 'Bob')`);
+    await database.rows(`insert into notes (id, body, "written by", reader) values ('k', 'kept', 'ann', 'bob')`);
+    const failure = await app.api.driver.delete("person", { id: "bob" }).catch((error: Error) => error);
+    expect(failure).toMatchObject({ status: 409, code: "REFERENCED" });
+  });
+
+  it("are named in the cause, without values, if a check fails", async () => {
     const row = { id: "n", body: "secret", writerId: "ann", rank: -7 };
     const failure = await app.api.driver.create("note", row).catch((error: Error) => error);
     const { message } = (failure as Error).cause as Error;
@@ -163,13 +170,26 @@ describe.each(SERVERS)("changed constraints, on %s", (name, open) => {
     await database?.drop();
   });
 
-  it("refuse values that a check does not accept: 400, with its name for the log", async () => {
+  it("refuse values that a check does not accept: 400, with its name in the cause", async () => {
     const failure = await driver.create("item", { id: "i", level: -7, shelfId: "s" }).catch((error: Error) => error);
     expect(failure).toMatchObject({ status: 400, errors: { _: "the database does not accept these values" } });
     const { message } = (failure as Error).cause as Error;
     expect(message).toContain("from_one");
     expect(message).not.toContain("-7");
   });
+
+  if (name.startsWith("PostgreSQL"))
+    it("keep the sentence of a trigger out of the cause", async () => {
+      await ask(`create function refuse() returns trigger language plpgsql as $$ begin
+      raise exception 'not %', new.level using errcode = '23514'; end $$`);
+      await ask(
+        "create trigger refuse before insert on item for each row when (new.level = 4711) execute function refuse()",
+      );
+      const row = { id: "i", level: 4711, shelfId: "s" };
+      const failure = await driver.create("item", row).catch((error: Error) => error);
+      expect(failure).toMatchObject({ status: 400 });
+      expect(String((failure as Error).cause)).not.toContain("4711");
+    });
 
   it("refuse a reference that leads to no record in a transaction: 400", async () => {
     const row = { id: "i", level: 1, shelfId: "none" };

@@ -260,8 +260,8 @@ export interface OperationInput {
    */
   readonly precondition?: Precondition | undefined;
   /**
-   * Whether to ignore a record that is missing or that this caller may not use: `records` is then empty.
-   * @default false
+   * Whether to ignore a record that is missing or that this caller may not use: `records` is then empty. In a transaction
+   * that was open before, it is an error once nested records have been written. @default false
    */
   readonly ifFound?: boolean | undefined;
   /**

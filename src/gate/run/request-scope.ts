@@ -111,7 +111,7 @@ export class RequestScope implements GateScope {
     return this.#open !== undefined;
   }
   get isFailed(): boolean {
-    return this.#open?.failures[0] !== undefined;
+    return (this.#open?.failures.length ?? 0) > 0;
   }
   get isExpired(): boolean {
     return this.exchange?.isExpired === true;

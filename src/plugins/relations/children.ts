@@ -121,8 +121,8 @@ export class Children {
 
   /** A child moves to another parent by a nested write of that parent. */
   #refuseKey(data: Data, path: Path): void {
-    const given = Object.hasOwn(data, this.#key) ? data[this.#key] : null;
-    if (given !== null && String(given) !== this.#parent)
+    const given = data[this.#key] ?? null;
+    if (given !== null && idText(this.#operation.entity, given) !== this.#parent)
       throw wrong([...path, this.#key], "is the id of the record around it");
   }
 

@@ -121,6 +121,9 @@ const MYSQL_CODES: Readonly<Record<string, string>> = {
 
 /** The code for values that a CHECK constraint does not accept. */
 export const CHECK_FAILED = "CHECK_FAILED";
+/** The databases' own sentences for it, which name the constraint. Triggers may use the same code with other sentences. */
+const FAILED_CHECK =
+  /violates check constraint "[^"]*"|^CHECK constraint failed: .{0,100}|^CONSTRAINT `[^`]*` failed|^Check constraint '[^']*' is violated/;
 /** The databases' own codes for it: of PostgreSQL, SQLite, MariaDB and MySQL. */
 const CHECK_CODES: ReadonlySet<unknown> = new Set(["23514", "275", "4025", "3819"]);
 
@@ -154,7 +157,7 @@ const CONNECTION_CODE = /^(ECONN[A-Z]+|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EPIPE|EA
  * The server's or the network's message of a connection failure, or that of a failed CHECK, which names the constraint.
  */
 function safeSentence(thrown: Thrown, code: string, sqlState: string | undefined): string | undefined {
-  if (code === CHECK_FAILED) return text(adapterCauseOf(thrown)?.originalMessage)?.split("\n", 1)[0]?.slice(0, 300);
+  if (code === CHECK_FAILED) return FAILED_CHECK.exec(text(adapterCauseOf(thrown)?.originalMessage) ?? "")?.[0];
   if (sqlState === undefined ? !CONNECTION_CODE.test(code) : !CONNECTION_STATE.test(sqlState)) return undefined;
   // Prisma's own messages contain arguments; the messages below do not.
   const own = text(thrown.name)?.startsWith("Prisma") ? undefined : thrown.message;

@@ -35,10 +35,11 @@ export function toKeelsonError(error: unknown, statement: Subject, model?: Entit
     const fields = model && entity ? uniqueColumns(model, entity, constraintOf(error)) : [];
     return new ConflictError(undefined, { fields, cause });
   }
-  if (BROKEN_REFERENCE.has(code)) {
-    if (statement.operation === "delete") return new ReferencedError(undefined, { cause });
+  // A check of a referring record may refuse what its deletion would change there.
+  if (statement.operation === "delete" && (BROKEN_REFERENCE.has(code) || code === CHECK_FAILED))
+    return new ReferencedError(undefined, { cause });
+  if (BROKEN_REFERENCE.has(code))
     return danglingReference(entity ? foreignKeys(entity, constraintOf(error)) : [], cause);
-  }
   if (code === CHECK_FAILED)
     return new ValidationFailedError({ _: "the database does not accept these values" }, undefined, { cause });
   if (sqlState === "54000")

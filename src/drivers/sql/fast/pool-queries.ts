@@ -66,12 +66,14 @@ export function poolQueries(
   });
 }
 
+const DANGLING = /^Key \(([^(),]+)\)=\(.*\) is not present in table "[^"]*"\.$/s;
+
 /**
- * Adds the column of a broken foreign key, which PostgreSQL only names in the detail: `Key (writer)=(x) is not present in
- * table "people".` The name of the constraint says nothing if others have created the table.
+ * Adds the column of a reference that leads to no record, which PostgreSQL only names in the detail: `Key (writer)=(x) is
+ * not present in table "people".` The name of the constraint says nothing if others have created the table.
  */
 function withColumn(error: unknown): unknown {
   const { code, detail } = error as { readonly code?: unknown; readonly detail?: unknown };
-  const column = code === "23503" ? /\(([^(),]+)\)=\(/.exec(String(detail))?.[1] : undefined;
+  const column = code === "23503" ? DANGLING.exec(String(detail))?.[1] : undefined;
   return column === undefined ? error : Object.assign(error as Error, { column });
 }

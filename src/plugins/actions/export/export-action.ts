@@ -1,4 +1,10 @@
-import { type ColumnDefinition, datetimeKind, isObject, type JsonSchema } from "../../../entity/index.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  datetimeKind,
+  isObject,
+  type JsonSchema,
+} from "../../../entity/index.ts";
 import {
   type AnswerDescription,
   type OperationQuery,
@@ -12,7 +18,7 @@ import { BadRequestError, Reply } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import type { ActionContext } from "../action/action-definition.ts";
 import { createBatchReader, FIRST_BATCH, MOST_RECORDS, writeBatches } from "./export-batches.ts";
-import { FORMATS, readFormat } from "./export-formats.ts";
+import { type ExportFormat, FORMATS, readFormat } from "./export-formats.ts";
 
 /**
  * `GET /export` writes all records that the caller may read as JSON, CSV (`format=csv`) or lines of JSON
@@ -49,7 +55,7 @@ async function streamExport({ scope, entity, rules, search, resolve }: ActionCon
     async query() {
       const query = await parse(search, entity, scope);
       selected = query.select;
-      return { ...query, textMoments: format.wire || Object.values(entity.columns).every(mayBeText) };
+      return { ...query, textMoments: mayBeTexts(entity, format, query) };
     },
   });
   const first = await read(FIRST_BATCH);
@@ -60,9 +66,12 @@ async function streamExport({ scope, entity, rules, search, resolve }: ActionCon
   return new Reply(200, writeBatches({ scope, format, columns, first, read }), format.headers(entity));
 }
 
-/** Whether a cell can be written from the text of a datetime; a kind with a `toText` of its own takes `Date`s. */
-function mayBeText({ kind }: ColumnDefinition): boolean {
-  return kind.column.scalar !== "DateTime" || kind.toCell === datetimeKind.toCell;
+/** Whether datetimes may stay texts: sort keys are compared as `Date`s, and the `toText` of a kind in CSV takes them. */
+function mayBeTexts({ columns }: AnyEntity, { wire }: ExportFormat, { sort = [] }: OperationQuery): boolean {
+  const moments = Object.values(columns).filter(({ kind }) => kind.column.scalar === "DateTime");
+  return moments.every(
+    ({ name, kind }) => (wire || kind.toCell === datetimeKind.toCell) && sort.every(({ field }) => field !== name),
+  );
 }
 
 /** Options of an export in the process, named as in a list. */

@@ -67,15 +67,10 @@ export function createBatchReader(
       },
     });
     const last = records.at(-1);
-    if (last !== undefined) position = order.map(({ field }) => asStored(entity.columns[field], last[field]));
+    if (last !== undefined) position = order.map(({ field }) => last[field] ?? null);
     for (const field of added) for (const record of records) delete record[field];
     return { records, isLast: records.length < limit && !bytes.isCut };
   };
-}
-
-/** A value of a record for a comparison; datetimes may have been read as texts. */
-function asStored(column: ColumnDefinition | undefined, value: unknown): unknown {
-  return typeof value === "string" && column?.kind.column.scalar === "DateTime" ? new Date(value) : (value ?? null);
 }
 
 /** Records of the first batch, when the size of a record is not known yet. */

@@ -9,10 +9,12 @@ import {
   shownName,
 } from "../../../kernel/index.ts";
 
-/** A cell of CSV (RFC 4180). An empty text is quoted, null is not. */
-function csvCell(cell: Cell | null): string {
-  if (cell === null) return "";
-  return typeof cell === "string" ? `"${cell.replaceAll('"', '""')}"` : String(cell);
+/** A cell of CSV (RFC 4180). An empty text is quoted, null is not. Cells of other plugins' kinds are texts. */
+function csvCell(cell: Cell | null | undefined): string {
+  if (cell === null || cell === undefined) return "";
+  return typeof cell === "number" || typeof cell === "boolean"
+    ? String(cell)
+    : `"${String(cell).replaceAll('"', '""')}"`;
 }
 
 /** A header row, then a row per record. Null and fields that are hidden from the caller are empty cells. */

@@ -77,7 +77,7 @@ function describeBulk(
   return {
     body: { required: true, content: { "application/json": schema } },
     answers: answerWith(200, "How many records it was done to.", { count }, headers),
-    errors: [403, 409],
+    errors: data === undefined ? [403, 409] : [403, 404, 409],
   };
 }
 
