@@ -273,7 +273,6 @@ export async function openDatabases(name: DatabaseName): Promise<Databases> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const database = quoted(new URL(url).pathname.slice(1));
-  await client.query(`alter database ${database} set synchronous_commit = off`);
   await client.query(`alter database ${database} set deadlock_timeout = '100ms'`);
   return {
     async open(model) {
