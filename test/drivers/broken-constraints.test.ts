@@ -115,7 +115,7 @@ describe.each(SQL_DATABASES)("constraints of existing tables, on %s", (_name, op
     const { status, body } = await ann().request("POST", "/api/notes", { ...plain, rank: -7 });
     const errors = { _: "the database does not accept these values" };
     expect([status, (body as { errors?: unknown }).errors]).toEqual([400, errors]);
-    expect(JSON.stringify(body)).not.toMatch(/-7|from_one|check/i);
+    expect(JSON.stringify({ ...(body as object), requestId: "" })).not.toMatch(/-7|from_one|check/i);
     const rows = [plain, { id: "m", body: "y", rank: 0 }];
     const imported = await ann().request("POST", "/api/notes/import", rows);
     expect(imported.body).toMatchObject({ created: 1, failed: [{ row: 2, errors }] });
