@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "tsup";
 import { LOADED_IN_ORDER } from "../scripts/loaded-in-order.ts";
-import { beforeId, peers } from "./contenders.ts";
+import { beforeId, peers, peersAreInstalled, peersHint } from "./contenders.ts";
 import { requirePackages } from "./packages.ts";
 
 /** Where compiled files go, so that they find the packages of this folder; not under version control. */
@@ -74,6 +74,16 @@ export async function runCompiled(
   const files = [name, ...beside].map((file) => [file, fileURLToPath(new URL(`${file}.ts`, import.meta.url))]);
   await compile(outDir, Object.fromEntries(files));
   execFileSync(process.execPath, [join(outDir, `${name}.mjs`), ...args], { stdio: "inherit" });
+}
+
+/**
+ * Compiles what a peer adds to a benchmark, to the same place below `peers/dist/`; says how if the peers are missing.
+ * @param file in `peers/`, without its extension
+ */
+export async function compilePeer(file: string): Promise<void> {
+  if (!peersAreInstalled) return void process.stderr.write(`${peersHint}\n`);
+  const source = fileURLToPath(new URL(`peers/${file}.ts`, import.meta.url));
+  await compile(join(peersFolder, dirname(file)), { [basename(file)]: source });
 }
 
 async function compile(outDir: string, entry: Record<string, string>, tsconfig?: string): Promise<void> {

@@ -1,5 +1,9 @@
-// What real screens cost: the last comments of each post, a report by month, an order with its lines, a batch. Keelson and Hono
-// with Prisma by hand, in this process, on one PostgreSQL: CPU of the process and round trips to the database per request.
+// What real screens cost: the last comments of each post, a report by month, an order with its lines, a batch. Keelson, Hono with
+// Prisma by hand and, where the peers are installed, ZenStack, in this process, on one PostgreSQL: CPU of the process and round
+// trips to the database per request.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { Hono } from "hono";
 import { Client } from "pg";
@@ -53,52 +57,64 @@ const FILL = `
 
 type Answer = (request: Request) => Response | Promise<Response>;
 
+type Who = "keelson" | "hand" | "zenstack";
+
+/** A path, and the JSON that a POST to it sends. */
+type Sent = readonly [path: string, body?: unknown];
+
 interface Screen {
   readonly requests: number;
-  /** The request to Keelson, and to the API by hand. */
-  readonly of: (turn: number) => {
-    readonly method: string;
-    readonly keelson: string;
-    readonly hand: string;
-    readonly body?: unknown;
-  };
+  readonly of: (turn: number) => Readonly<Record<Who, Sent>>;
 }
 
 const lines = Array.from({ length: 10 }, (_, place) => ({ sku: `sku ${place}`, quantity: place + 1 }));
 const include = encodeURIComponent(JSON.stringify({ comments: { sort: "-createdAt", limit: 3 } }));
+const query = (args: object): string => `q=${encodeURIComponent(JSON.stringify(args))}`;
+const lastComments = { take: 3, orderBy: [{ createdAt: "desc" }, { id: "asc" }] };
 const SCREENS: Readonly<Record<string, Screen>> = {
   "posts with their last three comments": {
     requests: 800,
-    of: (turn) => ({
-      method: "GET",
-      keelson: `/api/posts?_sort=id&_start=${(turn * 20) % 1_900}&_limit=20&_total=none&include=${include}`,
-      hand: `/posts?skip=${(turn * 20) % 1_900}`,
-    }),
+    of: (turn) => {
+      const skip = (turn * 20) % 1_900;
+      const args = { skip, take: 20, orderBy: { id: "asc" }, include: { comments: lastComments } };
+      return {
+        keelson: [`/api/posts?_sort=id&_start=${skip}&_limit=20&_total=none&include=${include}`],
+        hand: [`/posts?skip=${skip}`],
+        zenstack: [`/api/model/post/findMany?${query(args)}`],
+      };
+    },
   },
   "a report by month": {
     requests: 20,
     of: () => ({
-      method: "GET",
-      keelson: "/api/orders/aggregate?group=month(placedAt)&count&sum=total&_zone=Europe/Berlin",
-      hand: "/report",
+      keelson: ["/api/orders/aggregate?group=month(placedAt)&count&sum=total&_zone=Europe/Berlin"],
+      hand: ["/report"],
+      zenstack: [`/api/model/order/groupBy?${query({ by: ["month"], _count: true, _sum: { total: true } })}`],
     }),
   },
   "an order with ten lines": {
     requests: 400,
     of: (turn) => {
-      const data = { number: `n${turn}`, placedAt: "2026-01-01T00:00:00.000Z" };
-      return { method: "POST", keelson: "/api/orders", hand: "/orders", body: { ...data, lines: { create: lines } } };
+      const data = { number: `n${turn}`, placedAt: "2026-01-01T00:00:00.000Z", lines: { create: lines } };
+      return {
+        keelson: ["/api/orders", data],
+        hand: ["/orders", data],
+        zenstack: ["/api/model/order/create", { data }],
+      };
     },
   },
   "a batch of ten changes": {
     requests: 400,
     of: (turn) => {
-      const items = lines.map((_, place) => ({
-        method: "PATCH",
-        path: `/lines/l${((turn * 10 + place) % 10_000) + 1}`,
-        body: { quantity: (turn % 50) + 1 },
-      }));
-      return { method: "POST", keelson: "/api/batch", hand: "/batch", body: items };
+      const ids = lines.map((_, place) => `l${((turn * 10 + place) % 10_000) + 1}`);
+      const data = { quantity: (turn % 50) + 1 };
+      const items = ids.map((id) => ({ method: "PATCH", path: `/lines/${id}`, body: data }));
+      const operations = ids.map((id) => ({ model: "line", op: "update", args: { where: { id }, data } }));
+      return {
+        keelson: ["/api/batch", items],
+        hand: ["/batch", items],
+        zenstack: ["/api/model/$transaction/sequential", operations],
+      };
     },
   },
 };
@@ -113,14 +129,13 @@ function byHand(prisma: any): Answer {
     lines: z.object({ create: z.array(newLine) }),
   });
   const change = z.object({ path: z.string(), body: newLine.partial() });
-  const last = { take: 3, orderBy: [{ createdAt: "desc" }, { id: "asc" }] };
   app.get("/posts", async (c) =>
     c.json(
       await prisma.post.findMany({
         skip: Number(c.req.query("skip")),
         take: 20,
         orderBy: { id: "asc" },
-        include: { comments: last },
+        include: { comments: lastComments },
       }),
     ),
   );
@@ -143,34 +158,31 @@ function byHand(prisma: any): Answer {
   return (request) => app.fetch(request);
 }
 
-function requestOf({ of }: Screen, who: "keelson" | "hand", turn: number): Request {
-  const { method, body, ...paths } = of(turn);
-  const sent =
-    body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  return new Request(`http://localhost${paths[who]}`, { method, ...sent });
+function requestOf({ of }: Screen, who: Who, turn: number): Request {
+  const [path, body] = of(turn)[who];
+  const posted = { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  return new Request(`http://localhost${path}`, body === undefined ? {} : posted);
 }
 
-const sent = Client.prototype.query as (...args: unknown[]) => unknown;
 let roundTrips = 0;
-Client.prototype.query = function count(this: Client, ...args: unknown[]) {
-  roundTrips += 1;
-  return sent.apply(this, args);
-} as Client["query"];
+function countRoundTrips({ prototype }: typeof Client): void {
+  const send = prototype.query as (...args: unknown[]) => unknown;
+  prototype.query = function count(this: Client, ...args: unknown[]) {
+    roundTrips += 1;
+    return send.apply(this, args);
+  } as Client["query"];
+}
+countRoundTrips(Client);
 
 /** How often one request waits for the database. */
-async function roundTripsOf(screen: Screen, who: "keelson" | "hand", answer: Answer): Promise<number> {
+async function roundTripsOf(screen: Screen, who: Who, answer: Answer): Promise<number> {
   const before = roundTrips;
   await (await answer(requestOf(screen, who, 0))).text();
   return roundTrips - before;
 }
 
 /** Microseconds of CPU per request. */
-async function cpuOf(
-  screen: Screen,
-  who: "keelson" | "hand",
-  answer: Answer,
-  requests = screen.requests,
-): Promise<number> {
+async function cpuOf(screen: Screen, who: Who, answer: Answer, requests = screen.requests): Promise<number> {
   let turn = 0;
   const asker = async (): Promise<void> => {
     while (turn < requests) {
@@ -183,6 +195,20 @@ async function cpuOf(
   await Promise.all(Array.from({ length: AT_ONCE }, asker));
   const { user, system } = process.cpuUsage(before);
   return (user + system) / requests;
+}
+
+const NAMES: Readonly<Record<Who, string>> = { keelson: "Keelson", hand: "Hono + Prisma", zenstack: "ZenStack" };
+
+/** ZenStack as `compiled.ts` compiled it beside its packages; undefined where the peers are not installed. */
+async function openZenStack(connectionString: string) {
+  const file = join(process.cwd(), "bench/peers/dist/zenstack/screens/answer.mjs");
+  if (!existsSync(file)) return undefined;
+  const peer: {
+    readonly Client: typeof Client;
+    open(connectionString: string): { readonly answer: Answer; close(): Promise<void> };
+  } = await import(pathToFileURL(file).href);
+  countRoundTrips(peer.Client);
+  return peer.open(connectionString);
 }
 
 const base = benchDatabaseUrl();
@@ -201,27 +227,31 @@ await database.connect();
 await database.query(FILL);
 const Generated = await generatedClient(ENTITIES, "postgresql");
 const prisma = new Generated({ adapter: new PrismaPg({ connectionString: url.href }) });
-const contenders: readonly (readonly ["keelson" | "hand", Answer])[] = [
+const zenstack = await openZenStack(url.href);
+const contenders: readonly (readonly [Who, Answer])[] = [
   ["keelson", (request) => api.fetch(request)],
   ["hand", byHand(prisma)],
+  ...(zenstack ? [["zenstack", zenstack.answer] as const] : []),
 ];
 
-console.log("| screen | Keelson, µs | Hono + Prisma, µs | ratio | round trips |\n|---|---:|---:|---:|---:|");
+const per = contenders.map(([who]) => NAMES[who]);
+console.log(`| screen | ${per.map((name) => `${name}, µs | round trips`).join(" | ")} | ratio by hand |`);
+console.log(`|---|${per.map(() => "---:|---:|").join("")}---:|`);
 for (const [name, screen] of Object.entries(SCREENS)) {
-  const figures = { keelson: [] as number[], hand: [] as number[] };
+  const figures: Readonly<Record<Who, number[]>> = { keelson: [], hand: [], zenstack: [] };
   const trips: number[] = [];
   for (const [who, answer] of contenders) await cpuOf(screen, who, answer, screen.requests * WARM_UP);
   for (const [who, answer] of contenders) trips.push(await roundTripsOf(screen, who, answer));
   for (let round = 0; round < ROUNDS; round++)
     for (const [who, answer] of round % 2 === 0 ? contenders : [...contenders].reverse())
       figures[who].push(await cpuOf(screen, who, answer));
-  const [ours, theirs] = [median(figures.keelson), median(figures.hand)];
-  console.log(
-    `| ${name} | ${ours.toFixed(0)} | ${theirs.toFixed(0)} | ${(ours / theirs).toFixed(2)} | ${trips.join(" to ")} |`,
-  );
+  const cells = contenders.map(([who], place) => `${median(figures[who]).toFixed(0)} | ${trips[place]}`);
+  const ratio = median(figures.keelson) / median(figures.hand);
+  console.log(`| ${name} | ${cells.join(" | ")} | ${ratio.toFixed(2)} |`);
 }
 
 await api.close();
+await zenstack?.close();
 await (prisma as unknown as { $disconnect(): Promise<void> }).$disconnect();
 await database.end();
 await admin.query(`DROP DATABASE ${DATABASE} WITH (FORCE)`);
