@@ -252,9 +252,9 @@ export class Work {
 
   #set(children: Children, wanted: readonly string[], ids: Ids): void {
     const present = this.#find(children, {}).map(({ id }) => id as string);
-    for (const id of present.filter((one) => !wanted.includes(one)))
-      this.#own(children, id, { [children.key]: null }, ids);
-    for (const id of new Set(wanted)) if (!present.includes(id)) this.#child(children, "connect", id, ids);
+    for (const id of [...new Set([...present, ...wanted])].sort())
+      if (!wanted.includes(id)) this.#own(children, id, { [children.key]: null }, ids);
+      else if (!present.includes(id)) this.#child(children, "connect", id, ids);
   }
 
   #own(children: Children, id: string, data: Input, ids: Ids): void {
