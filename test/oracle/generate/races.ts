@@ -9,6 +9,8 @@ import {
   type Condition,
   type EntityModel,
   entityOf,
+  keyOf,
+  keysOf,
   type Meanwhile,
   pairsOf,
   type RelationModel,
@@ -128,7 +130,8 @@ export function waitOf(making: Making, uid: string): Step | undefined {
   };
   const hides = named.some((one) => sees(world, one) !== sees(changed, one));
   // After a deadlock the whole write runs again, and its new records get other ids.
-  const locked = [id, ...named.map((one) => one.id).filter((one) => one !== step.waitsFor?.id)];
+  const owners = keysOf(entity).map((relation) => own?.[keyOf(relation)]);
+  const locked = [id, ...owners, ...named.map((one) => one.id)].filter((one) => one !== step.waitsFor?.id);
   const meets = meanwhile.some((one) => "set" in one && locked.includes(one.id));
   return isNested && (hides || meets) ? undefined : { ...step, meanwhile };
 }
