@@ -93,7 +93,9 @@ const SCREENS: Readonly<Record<string, Screen>> = {
     of: () => ({
       keelson: ["/api/orders/aggregate?group=month(placedAt)&count&sum=total&_zone=Europe/Berlin"],
       hand: ["/report"],
-      zenstack: [`/api/model/order/groupBy?${query({ by: ["month"], _count: true, _sum: { total: true } })}`],
+      zenstack: [
+        `/api/model/order/groupBy?${query({ by: ["month"], _count: true, _sum: { total: true }, orderBy: { month: "asc" } })}`,
+      ],
     }),
   },
   "an order with ten lines": {

@@ -3,6 +3,7 @@ import {
   type Decision,
   type FurtherWrite,
   giveTurn,
+  inOrderOfIds,
   type Operation,
   type OperationScope,
   type PairChange,
@@ -143,7 +144,10 @@ export async function rightsToChange(
   }
   const inOrder = [...otherSides].sort(([{ name: a }], [{ name: b }]) => (a < b ? -1 : 1));
   const rights: Right[] = [];
-  for (const [other, ids] of inOrder) rights.push(await rightToUpdate(scope, other, [...new Set(ids)].sort()));
+  for (const [other, ids] of inOrder) {
+    const distinct = inOrderOfIds(other, [...new Set(ids)], (one) => one);
+    rights.push(await rightToUpdate(scope, other, distinct));
+  }
   return rights;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { belongsTo, defineRule, entity, hasMany, manyToMany, string } from "../../../src/index.ts";
+import { belongsTo, defineRule, entity, hasMany, int, manyToMany, string } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { SQL_DATABASES } from "../../support/sql-databases.ts";
 import { whileHeld } from "../../support/while-held.ts";
@@ -53,5 +53,34 @@ describe.each(POSTGRES)("the right to the other end of a pair, on %s", (_name, o
     const meanwhile = `delete from "member"`;
     expect(await whileHeld(database.url, { held, meanwhile }, write)).toMatchObject({ status: 403 });
     expect(await driver.links("project", "teams", ["p"])).toHaveLength(isThere ? 1 : 0);
+  });
+});
+
+const named = defineRule("rpqPairNamed", ({ user }) => ({ name: String(user?.id) }));
+const club = entity("club", { players: manyToMany(() => player) }).rules(open);
+const player = entity("player", { name: string, clubs: manyToMany(() => club) })
+  .id(int)
+  .rules({ ...open, update: [named] });
+
+describe.each(POSTGRES)("the records at the other end of pairs, on %s", (_name, openDatabase) => {
+  it("are locked in the order of their ids, as by all other writes of several records", async () => {
+    const database = await openDatabase();
+    const app = createTestApp({ entities: [club, player], driver: database.driver });
+    try {
+      await app.api.ready;
+      const { driver } = app.api;
+      const times = { createdAt: new Date(), updatedAt: new Date() };
+      await driver.create("club", { id: "c", ...times });
+      for (const id of [9, 10]) await driver.create("player", { id, name: "ann", ...times });
+      const write = () => app.as({ id: "ann" }).request("PATCH", "/api/clubs/c", { playersIds: [10, 9] });
+      const lock = (id: number): string => `select from "player" where "id" = ${id} for update nowait`;
+      expect(await whileHeld(database.url, { held: lock(9), meanwhile: lock(10) }, write)).toMatchObject({
+        status: 200,
+      });
+      expect(await driver.links("club", "players", ["c"])).toHaveLength(2);
+    } finally {
+      await app.close();
+      await database.drop();
+    }
   });
 });
