@@ -117,8 +117,13 @@ export function waitOf(making: Making, uid: string): Step | undefined {
     }),
   ];
   // A pair that is sent again and removed at the same time may stay or go.
-  const writesPairs = Object.keys(data).some((name) => name.endsWith("Ids"));
-  const possible = all.filter((one) => !(writesPairs && "unpair" in one && one.pair.split("|").includes(id)));
+  const pairKeys = model.entities.flatMap((one) =>
+    one.relations.filter(({ kind }) => kind === "manyToMany").flatMap(({ name }) => [`"${name}":`, `"${name}Ids":`]),
+  );
+  const writesPairs = pairKeys.some((key) => JSON.stringify(data).includes(key));
+  const ends = [id, ...named.map((one) => one.id)];
+  const isWritten = (pair: string): boolean => writesPairs && pair.split("|").some((end) => ends.includes(end));
+  const possible = all.filter((one) => !("unpair" in one && isWritten(one.pair)));
   if (possible.length === 0 || !succeeds(making, step)) return undefined;
   const meanwhile = [random.pick(possible)];
   // Whether a related record may be named in an operation is decided once; operations decide their own rights again.
