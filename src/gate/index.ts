@@ -47,7 +47,7 @@ export {
   PluginList,
   type PluginOptions,
 } from "./gate-plugin.ts";
-export type { FurtherWrite, PairChange } from "./operation/further-write.ts";
+export type { FurtherWrite, LockedRecord, PairChange } from "./operation/further-write.ts";
 export type {
   HookFunction,
   HookMap,

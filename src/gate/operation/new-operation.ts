@@ -2,7 +2,7 @@ import type { Access, AnyEntity } from "../../entity/index.ts";
 import { InternalError, type Principal } from "../../kernel/index.ts";
 import { allPresent } from "../condition/compile-where.ts";
 import type { Condition, Row, Where } from "../condition/condition.ts";
-import type { AgainListener } from "./further-write.ts";
+import type { AgainListener, LockedRecord } from "./further-write.ts";
 import {
   ACCESS,
   type Decision,
@@ -17,6 +17,8 @@ import type { GateScope } from "./runtime.ts";
 const NO_QUERY: OperationQuery = Object.freeze({});
 const NO_DATA: Record<string, unknown> = Object.freeze({});
 
+type LockFinder = (ids: readonly string[]) => Promise<readonly LockedRecord[]>;
+
 /** An operation as the gate sees it: properties that are readonly for hooks can be set here. */
 export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   scope: GateScope;
@@ -24,6 +26,8 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   precondition: Precondition | undefined;
   readonly requirements: Requirement[];
   readonly begunListeners: readonly (() => void | Promise<void>)[];
+  readonly lockFinders: readonly LockFinder[];
+  readonly among: readonly string[] | undefined;
   readonly heldListeners: readonly ((record: Row) => void | Promise<void>)[];
   readonly writtenListeners: readonly (() => void | Promise<void>)[];
   readonly againListeners: readonly AgainListener[];
@@ -70,6 +74,8 @@ abstract class GateOperation implements MutableOperation {
   precondition: Precondition | undefined;
   readonly requirements: Requirement[] = [];
   readonly begunListeners: (() => void | Promise<void>)[] = [];
+  readonly lockFinders: LockFinder[] = [];
+  readonly among: readonly string[] | undefined;
   readonly heldListeners: ((record: Row) => void | Promise<void>)[] = [];
   readonly writtenListeners: (() => void | Promise<void>)[] = [];
   readonly againListeners: AgainListener[] = [];
@@ -98,6 +104,7 @@ abstract class GateOperation implements MutableOperation {
     this.principal = scope.principal;
     this.scope = scope;
     this.ids = input.ids;
+    this.among = input.among;
     this.precondition = input.precondition;
     this.ifFound = input.ifFound === true;
     this.idOnly = input.idOnly === true && scope.runtime.find(entity).planOf(this.kind, this.access).isUnseen;
@@ -120,6 +127,9 @@ abstract class GateOperation implements MutableOperation {
   }
   whenBegun(listener: () => void | Promise<void>): void {
     this.begunListeners.push(listener);
+  }
+  lockAlso(find: LockFinder): void {
+    this.lockFinders.push(find);
   }
   whenHeld(listener: (record: Row) => void | Promise<void>): void {
     this.heldListeners.push(listener);

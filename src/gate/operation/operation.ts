@@ -4,7 +4,7 @@ import type { EntityRef, Row, Where } from "../condition/condition.ts";
 import type { ByteBudget } from "../statement/byte-budget.ts";
 import type { SortKey } from "../statement/driver-port.ts";
 import type { Find, JoinedFind } from "../statement/statement.ts";
-import type { AgainListener } from "./further-write.ts";
+import type { AgainListener, LockedRecord } from "./further-write.ts";
 import type { Guard } from "./mask.ts";
 import type { Otherwise } from "./new-operation.ts";
 import type { OperationScope, Precondition } from "./operation-scope.ts";
@@ -174,6 +174,12 @@ export interface Operation {
    */
   whenBegun(listener: () => void | Promise<void>): void;
   /**
+   * Names other records that the write will lock. Where transactions run concurrently, they are locked before it,
+   * together with its own, in the order of all locks: by entity name, then by id.
+   * @param find called in the transaction with the ids of the records that are changed in it, at most once for a bulk
+   */
+  lockAlso(find: (ids: readonly string[]) => Promise<readonly LockedRecord[]>): void;
+  /**
    * Calls the listener just before the statement, in its transaction when `transactional` is set as well. The listener
    * receives the stored record, which stays locked, or the new record, which is not stored yet. Repeated on further
    * attempts. Create, update, delete.
@@ -229,6 +235,11 @@ export interface OperationInput {
   /** The entity, by name or definition; resolved to the app's entity of that name. */
   readonly entity: EntityRef;
   readonly id?: string | undefined;
+  /**
+   * The ids of all records that the same transaction changes, in operations of their own, this one first: they are
+   * locked in order. Update and delete. @default the record alone
+   */
+  readonly among?: readonly string[] | undefined;
   /**
    * Changes several records, all or nothing: those that exist and that the caller may change. They are changed in one
    * statement when no rule, hook or validator needs the individual records; otherwise with one operation each, in a

@@ -1,8 +1,10 @@
-import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
 import { RecordChangedError } from "../../kernel/index.ts";
+import { allOf } from "../condition/compile-where.ts";
 import { type Condition, looksAt, type Row, visitCondition } from "../condition/condition.ts";
-import { inTransaction, type MutableOperation, testsOf } from "../operation/new-operation.ts";
-import type { Driver, FindOptions } from "../statement/driver-port.ts";
+import type { LockedRecord } from "../operation/further-write.ts";
+import { conditionUpTo, inTransaction, type MutableOperation, testsOf } from "../operation/new-operation.ts";
+import type { Driver } from "../statement/driver-port.ts";
 
 /**
  * Runs the statement that changes or deletes the record. The record is locked first when a decision relied on values
@@ -35,18 +37,36 @@ export async function whileUnchanged(
     const paths = isConcurrent ? sharedPaths(where, entity) : [];
     // The record before and after the change; each may lead to other records.
     const states = (row: Row): readonly Row[] => [row, { ...row, ...operation.data }];
-    const before = paths.length === 0 ? null : await store.findOne(entity, { id }, { select: keysOf(paths) });
     const lock = kind === "delete" ? "delete" : true;
-    const own = { entity, id: id as string, lock } as const;
-    const assertShared = before === null ? undefined : await lockShared(store, paths, states(before), own);
+    const isShared = isConcurrent && (paths.length > 0 || operation.lockFinders.length > 0);
+    const rows = isShared ? await changeable(operation, where, paths) : [];
+    if (isShared && rows.length === 0) return false;
+    const own = rows.map((row) => ({ entity, id: row.id as string, lock }) as const);
+    const others = isShared ? await othersOf(operation, own) : [];
+    const also = paths.length + others.length > 0 ? [...own, ...others] : [];
+    const assertShared = await lockShared(store, paths, rows.flatMap(states), also);
     const row = await store.findOne(entity, where, { lock });
     if (row === null) return false;
-    await assertShared?.(states(row));
+    await assertShared(states(row));
     if (isUnchanged?.(row) === false) throw new RecordChangedError();
     operation.held = row;
     for (const listener of heldListeners) await listener(row);
     return write(row);
   });
+}
+
+/** The records that the transaction will change, of those that the caller may change: refused writes lock nothing. */
+function changeable(operation: MutableOperation, where: Condition, paths: readonly SharedPath[]): Promise<Row[]> {
+  const { among, decision, entity, requirements, scope } = operation;
+  const isAlone = among === undefined || decision.guard !== undefined;
+  const all = allOf({ id: { in: among ?? [] } }, decision.predicate, conditionUpTo(requirements, "denied"));
+  return scope.store.findMany(entity, { where: isAlone ? where : all, select: ["id", ...keysOf(paths)] });
+}
+
+async function othersOf({ lockFinders }: MutableOperation, own: readonly LockedRecord[]): Promise<LockedRecord[]> {
+  const others: LockedRecord[] = [];
+  for (const find of lockFinders) others.push(...(await find(own.map(({ id }) => id))));
+  return others;
 }
 
 // “Another administrator of the same group is left”: two administrators who leave at the same time would each find the
@@ -75,21 +95,21 @@ export function sharedPaths(condition: Condition, entity: AnyEntity): readonly S
   return paths;
 }
 
-interface SharedRecord {
-  readonly entity: AnyEntity;
-  readonly id: string;
-  readonly lock: FindOptions["lock"];
+type LockedRecords = Map<string, LockedRecord>;
+
+const keyOf = ({ entity, id }: LockedRecord): string => `${entity.name} ${id}`;
+
+/** All writes lock by entity name, then by id. */
+function inOrder({ entity, id }: LockedRecord, other: LockedRecord): number {
+  if (entity !== other.entity) return entity.name < other.entity.name ? -1 : 1;
+  return (entity.columns.id as ColumnDefinition).kind.compare(id, other.id);
 }
 
-type SharedRecords = Map<string, SharedRecord>;
-
-const keyOf = ({ entity, id }: SharedRecord): string => `${entity.name} ${id}`;
-
-async function collect(store: Driver, paths: readonly SharedPath[], row: Row, found: SharedRecords): Promise<void> {
+async function collect(store: Driver, paths: readonly SharedPath[], row: Row, found: LockedRecords): Promise<void> {
   for (const { relation, further } of paths) {
     const id = row[relation.foreignKey as string];
     if (typeof id !== "string") continue;
-    const shared = { entity: relation.target, id, lock: true };
+    const shared = { entity: relation.target, id };
     found.set(keyOf(shared), shared);
     const next =
       further.length === 0 ? null : await store.findOne(relation.target, { id }, { select: keysOf(further) });
@@ -98,31 +118,28 @@ async function collect(store: Driver, paths: readonly SharedPath[], row: Row, fo
 }
 
 /** The foreign keys that the paths start with. */
-function keysOf(paths: readonly SharedPath[]): readonly string[] {
-  return paths.map(({ relation }) => relation.foreignKey as string);
-}
+const keysOf = (paths: readonly SharedPath[]): string[] => paths.map(({ relation }) => relation.foreignKey as string);
 
 /**
  * Locks the records that paths lead to, in a fixed order, so that requests do not deadlock.
  * @param store the driver of a transaction
  * @param rows the record as stored and as changed, or the new record
- * @param own the record itself, which is locked in the same order if the others include records of its entity
+ * @param also further records to lock in the same order, such as the record itself
  * @returns a function that checks, once the record is locked, whether it still leads to the locked records
  */
 export async function lockShared(
   store: Driver,
   paths: readonly SharedPath[],
   rows: readonly Row[],
-  own?: SharedRecord,
+  also: readonly LockedRecord[] = [],
 ): Promise<(rows: readonly Row[]) => Promise<void>> {
-  const shared: SharedRecords = new Map();
+  const shared: LockedRecords = new Map();
   for (const row of rows) await collect(store, paths, row, shared);
-  if (own !== undefined && [...shared.values()].some(({ entity }) => entity === own.entity))
-    shared.set(keyOf(own), own);
-  const inOrder = [...shared].sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [, { entity, id, lock }] of inOrder) await store.findOne(entity, { id }, { select: ["id"], lock });
+  for (const one of also) shared.set(keyOf(one), one);
+  for (const { entity, id, lock = true } of [...shared.values()].sort(inOrder))
+    await store.findOne(entity, { id }, { select: ["id"], lock });
   return async (held) => {
-    const now: SharedRecords = new Map();
+    const now: LockedRecords = new Map();
     for (const row of held) await collect(store, paths, row, now);
     if (![...now.keys()].every((key) => shared.has(key))) throw new RecordChangedError();
   };

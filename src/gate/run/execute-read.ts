@@ -99,8 +99,8 @@ async function countAll(operation: MutableOperation, given: Where | undefined): 
   const { entity, query, scope } = operation;
   const most = query.total === "estimated" ? scope.app.limits.maxOffset : undefined;
   const where = compileWhere(scope.app.model, entity, given);
-  operation.total = await scope.store.execute({ kind: "count", entity, where, most });
-  if (most !== undefined) operation.total = Math.min(operation.total, most);
+  const total = await scope.store.execute({ kind: "count", entity, where, most });
+  operation.total = Math.min(total, most ?? total);
 }
 
 /**
@@ -166,24 +166,25 @@ async function readInPortions(operation: MutableOperation, mask: FieldMask, find
   }
 }
 
+/** The fields that a record shows its caller. */
+function shownFields(scope: OperationScope, entity: AnyEntity, record: Row, mask: FieldMask): ReadonlySet<string> {
+  const shown = new Set(mask.readable);
+  for (const [name, access] of mask.readablePerRow ?? [])
+    if (!showsField(scope, entity, record, name, access)) shown.delete(name);
+  return shown;
+}
+
 /** Drops long values that a record does not show. @returns the fields that it shows */
 function dropHidden({ entity, scope }: MutableOperation, mask: FieldMask, record: Row): ReadonlySet<string> {
-  const shown = new Set(mask.readable);
-  for (const [name, access] of mask.readablePerRow ?? []) {
-    if (showsField(scope, entity, record, name, access)) continue;
-    shown.delete(name);
-    if (mostBytes(entity.columns[name] as ColumnDefinition) > LONG) delete record[name];
-  }
+  const shown = shownFields(scope, entity, record, mask);
+  for (const name of mask.readablePerRow?.keys() ?? [])
+    if (!shown.has(name) && mostBytes(entity.columns[name] as ColumnDefinition) > LONG) delete record[name];
   return shown;
 }
 
 /** The size in bytes of the fields that a record shows its caller, without related records. */
 export function shownBytes(scope: OperationScope, entity: AnyEntity, record: Row): number {
-  const { readable, readablePerRow } = scope.access.mask(entity);
-  const shown = new Set(readable);
-  for (const [name, access] of readablePerRow ?? [])
-    if (!showsField(scope, entity, record, name, access)) shown.delete(name);
-  return countedBytes(record, shown);
+  return countedBytes(record, shownFields(scope, entity, record, scope.access.mask(entity)));
 }
 
 /** The size limit of a page. When records are included, the page and the included records get half each. */

@@ -48,9 +48,10 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
     const all = newOperation(scope, entity, { ...input, ids: distinct });
     const ignored = new Set<string>();
     all.total = 0;
-    for (const id of distinct) {
+    for (const [index, id] of distinct.entries()) {
       await giveTurn(inner);
-      const one = await inner.run({ ...input, ids: undefined, id, ifFound: true });
+      const among = index === 0 ? distinct : undefined;
+      const one = await inner.run({ ...input, ids: undefined, id, among, ifFound: true });
       // Pairs and nested records are no columns.
       const isWritten = input.kind === "delete" || one.transactional || Object.keys(one.data).length > 0;
       if (one.applied && isWritten) all.total++;

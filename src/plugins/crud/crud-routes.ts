@@ -92,10 +92,12 @@ export function addCrudRoutes(
   };
   const updateRecord: RouteHandler = async (context) => {
     conditions()?.expect(context);
+    const id = idOf(context);
+    context.scope.state.shown?.uses.push({ entity, id, access: "update" });
     const operation = await context.scope.run({
       kind: "update",
       entity,
-      id: idOf(context),
+      id,
       query: () => queryOfOne(context, entity, written.parse),
       data: () => bodyObject(context),
     });

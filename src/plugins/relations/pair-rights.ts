@@ -4,6 +4,7 @@ import {
   type FurtherWrite,
   giveTurn,
   inOrderOfIds,
+  type LockedRecord,
   type Operation,
   type OperationScope,
   type PairChange,
@@ -31,6 +32,9 @@ export type ReadLinks = Omit<Links, "ids"> & { readonly ids: readonly string[] }
 
 /** The pairs of one relation that a write adds and removes. */
 export type Changes = PairChange;
+
+/** The most pairs that one write may replace. */
+export const MOST_PAIRS = 10_000;
 
 /** The most ids of one statement. */
 const PORTION = 500;
@@ -123,16 +127,66 @@ export async function visibleIds(
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**
+ * The records at the other end of pairs that updates change, as far as the right to them depends on the record.
+ * @param own the ids of the updated records; for too many pairs, only that of the operation is considered
+ */
+export async function endsToLock(
+  operation: Operation,
+  taken: readonly ReadLinks[],
+  own: readonly string[],
+): Promise<readonly LockedRecord[]> {
+  const { entity, scope } = operation;
+  const found: LockedRecord[] = [];
+  if (scope.principal.kind === "system") return found;
+  for (const { relation, mode, ids } of taken) {
+    if (relation.inverse === undefined) continue;
+    const where = mode === "set" ? undefined : { id: { in: ids } };
+    const pairs = await scope.driver.links(entity, relation.name, own, { where, limit: MOST_PAIRS + 1 });
+    if (pairs.length > MOST_PAIRS && own.length > 1) return endsToLock(operation, taken, [operation.id as string]);
+    const stored = new Map<string, number>();
+    for (const { target } of pairs) stored.set(target, (stored.get(target) ?? 0) + 1);
+    const given = new Set(ids);
+    const added = mode === "remove" ? [] : ids.filter((id) => (stored.get(id) ?? 0) < own.length);
+    const removed = mode === "add" ? [] : [...stored.keys()].filter((id) => given.has(id) === (mode === "remove"));
+    found.push(...(await conditionallyMine(scope, relation.target, [...added, ...removed])));
+  }
+  return found;
+}
+
+/** The records that the caller may update now, if that depends on the record. */
+async function conditionallyMine(
+  scope: OperationScope,
+  entity: AnyEntity,
+  ids: readonly string[],
+): Promise<LockedRecord[]> {
+  if (ids.length === 0) return [];
+  try {
+    const decision = await scope.access.decide({ kind: "update", entity, ids });
+    if (!isConditional(decision)) return [];
+    const reasons = await reasonsFor(scope, entity, decision, ids);
+    return ids.filter((id) => reasons.has(id)).map((id) => ({ entity, id }));
+  } catch (error) {
+    if (isKeelsonError(error) && REFUSALS.has(error.status)) return [];
+    throw error;
+  }
+}
+
+const isConditional = ({ predicate, guard }: Decision): boolean => predicate !== undefined || guard !== undefined;
+
+/**
  * The rights to update the records at the other end of pairs that both sides declare: such a pair belongs to both. Call
- * this in the transaction that changes the pairs. If transactions run concurrently, the records are locked first, in
- * the order of their ids, so that the rules see everything that was committed meanwhile.
+ * this in the transaction that changes the pairs. If transactions run concurrently, the records of a create are locked
+ * first, in the order of their ids, so that the rules see everything that was committed meanwhile. Those of an update
+ * are locked already: one that a pair has led to since would be locked out of order, so the write starts again.
  * @param id the id of the record whose pairs are written
- * @throws AuthorizationError
+ * @param locked the records that were locked before the update
+ * @throws AuthorizationError, RecordChangedError
  */
 export async function rightsToChange(
-  { entity, scope }: Operation,
+  { entity, kind, scope }: Operation,
   changes: readonly Changes[],
   id: string,
+  locked: readonly LockedRecord[],
 ): Promise<readonly Right[]> {
   if (scope.principal.kind === "system") return [];
   const otherSides = new Map<AnyEntity, string[]>();
@@ -146,23 +200,32 @@ export async function rightsToChange(
   const rights: Right[] = [];
   for (const [other, ids] of inOrder) {
     const distinct = inOrderOfIds(other, [...new Set(ids)], (one) => one);
-    rights.push(await rightToUpdate(scope, other, distinct));
+    const held = locked.filter((one) => one.entity === other).map((one) => one.id);
+    rights.push(await rightToUpdate(scope, other, distinct, kind === "create" ? undefined : new Set(held)));
   }
   return rights;
 }
 
-async function rightToUpdate(scope: OperationScope, entity: AnyEntity, ids: readonly string[]): Promise<Right> {
+/** @param held the ids of locked records; undefined if they are still to be locked */
+async function rightToUpdate(
+  scope: OperationScope,
+  entity: AnyEntity,
+  ids: readonly string[],
+  held: ReadonlySet<string> | undefined,
+): Promise<Right> {
   const { driver } = scope;
   const decision = await scope.access.decide({ kind: "update", entity, ids });
-  const isConditional = decision.predicate !== undefined || decision.guard !== undefined;
-  if (isConditional && driver.capabilities.concurrentTransactions)
+  const isLocked = isConditional(decision) && driver.capabilities.concurrentTransactions;
+  if (isLocked && held === undefined)
     for (const id of ids) {
       await giveTurn(scope);
       await driver.findOne(entity, { id }, { select: ["id"], lock: true });
     }
   const refusal = (id: string): Error =>
     new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
-  return rightTo(scope, { entity, ids, decision, refusal });
+  const right = await rightTo(scope, { entity, ids, decision, refusal });
+  if (isLocked && held !== undefined && !ids.every((id) => held.has(id))) throw new RecordChangedError();
+  return right;
 }
 
 const unreadable = (): AuthorizationError =>

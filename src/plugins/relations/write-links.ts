@@ -2,6 +2,7 @@ import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from 
 import {
   decideAgain,
   type HookFunction,
+  type LockedRecord,
   notePairs,
   type Operation,
   type OperationKind,
@@ -14,7 +15,9 @@ import {
   assertStill,
   type Changes,
   checkTargets,
+  endsToLock,
   type Links,
+  MOST_PAIRS,
   type ReadLinks,
   type Right,
   rightsToChange,
@@ -23,9 +26,6 @@ import {
   rightToTargets,
   visibleIds,
 } from "./pair-rights.ts";
-
-/** The most pairs that one write may replace. */
-const MOST_PAIRS = 10_000;
 
 /**
  * Writes manyToMany relations. Lists of ids are taken out of the data before validation, and checked with it. All
@@ -61,8 +61,13 @@ export function addLinkHooks(
     waiting.set(operation, read);
     operation.transactional = true;
     let decided: Decided | undefined;
+    let locked: readonly LockedRecord[] = [];
+    operation.lockAlso(async (ids) => {
+      locked = await endsToLock(operation, read(), ids);
+      return locked;
+    });
     operation.whenHeld(async (record) => {
-      decided = await decideChanges(operation, record, read());
+      decided = await decideChanges(operation, record, read(), locked);
     });
     operation.whenDecidedAgain((writes) => assertStill(operation.scope, decided?.rights ?? [], writes));
     operation.whenWritten(async () => {
@@ -118,14 +123,19 @@ interface Decided {
 }
 
 /** @param record the stored record, which is locked, or the new record, which is not stored yet */
-async function decideChanges(operation: Operation, record: Row, taken: readonly ReadLinks[]): Promise<Decided> {
+async function decideChanges(
+  operation: Operation,
+  record: Row,
+  taken: readonly ReadLinks[],
+  locked: readonly LockedRecord[],
+): Promise<Decided> {
   const { entity, scope, kind } = operation;
   const id = String(record.id);
   // The result reveals which pairs are stored.
   const rights: Right[] = kind === "update" ? [...(await rightToRead(scope, entity, id))] : [];
   const changes: Changes[] = [];
   for (const links of taken) changes.push(await changesOf(operation, id, links));
-  rights.push(...(await rightsToChange(operation, changes, id)));
+  rights.push(...(await rightsToChange(operation, changes, id, locked)));
   for (const links of taken) if (links.mode !== "remove") rights.push(await rightToTargets(scope, links));
   if (scope.driver.capabilities.concurrentTransactions)
     for (const change of changes) rights.push(await rightToRemoved(scope, change));

@@ -2,7 +2,7 @@
 import type { EntityModel, Meanwhile, Model, Principal, Row, Step } from "../model.ts";
 import { entityOf, relationOf, withComputed } from "../model.ts";
 import type { Outcome } from "./outcome.ts";
-import { passes, reachOf } from "./rules.ts";
+import { allowed, passes, reachOf } from "./rules.ts";
 import { readableReach } from "./shown.ts";
 import { rowOf, type World, withoutRow, withPairs, withRow } from "./world.ts";
 import { answer } from "./writes.ts";
@@ -55,22 +55,27 @@ function met(model: Model, entity: EntityModel, body: unknown): [EntityModel, st
 }
 
 /**
- * retries.md, “Whose keys”: a response is repeated if the rules allow the request again. A caller who may now read other
- * fields, or the records of other owners, of the response's entities gets 403. It is repeated only while the caller may
- * read each record that it shows.
+ * retries.md, “Whose keys”: a response is repeated if the rules allow the request again, for an update on its record. A
+ * caller who may now read other fields, or the records of other owners, of the response's entities gets 403. It is
+ * repeated only while the caller may read each record that it shows.
  * @param first the response to the first request, which has succeeded
  */
 export function replayed(model: Model, world: World, step: Step, first: { status: number; body: unknown }): Outcome[] {
-  const by = step.again as Principal;
+  const again = step.again as Principal;
   const entity = entityOf(model, step.on);
   const refusals: Outcome[] = [401, 403, 404].map((status) => ({ status }));
   const access = step.call.do === "create" ? "create" : "update";
-  if (reachOf(entity, entity.rules[access], by, access === "create" ? "create" : "stored") === "none") return refusals;
+  if (reachOf(entity, entity.rules[access], again, access === "create" ? "create" : "stored") === "none")
+    return refusals;
+  // An update that ended its own right is still repeated.
+  const target = step.call.do === "update" ? rowOf(world, step.on, step.call.id) : undefined;
+  const may = (by: Principal): boolean => target === undefined || allowed(model, world, entity, target, "update", by);
+  if (may(step.by) && !may(again)) return refusals;
   const records = met(model, entity, first.body);
-  if (records.some(([one]) => rights(one, step.by) !== rights(one, by))) return refusals;
+  if (records.some(([one]) => rights(one, step.by) !== rights(one, again))) return refusals;
   const isLost = ([one, id]: [EntityModel, string]): boolean => {
     const row = rowOf(world, one.name, id);
-    return row === undefined || !passes(model, world, one, row, one.rules.read, by, "stored");
+    return row === undefined || !passes(model, world, one, row, one.rules.read, again, "stored");
   };
   if (records.some(isLost)) return refusals;
   return [{ status: first.status, body: first.body }, ...refusals];

@@ -30,6 +30,7 @@ const memo = entity("memo", { text: string, team: string, state: string })
         return { sent: record.text };
       }),
   });
+const poster = entity("poster", { text: string, team: string }).rules({ read: signedIn, update: [sameTeam] });
 const hall = entity("hall", { name: string, rooms: hasMany(() => room) }).rules(written);
 const room = entity("room", {
   boss: string,
@@ -68,11 +69,12 @@ afterEach(() => app.close());
 
 function opened() {
   const driver = memoryDriver({
+    poster: [{ id: "p", text: "open", team: "insider" }],
     memo: [{ id: "m", text: "secret", team: "insider", state: "draft" }],
     hall: [{ id: "h", name: "Hall" }],
     room: [{ id: "r", boss: "insider", code: "1234", hallId: "h" }],
   });
-  const entities = [memo, hall, room, customer, rebate] as const;
+  const entities = [memo, poster, hall, room, customer, rebate] as const;
   return createTestApp({ entities, driver, services: { billing: () => billing }, plugins: [idempotency()] });
 }
 
@@ -82,6 +84,12 @@ async function statuses(method: string, path: string, body: unknown): Promise<re
     found.push((await app.as({ id: "ann", role }).request(method, path, body, { "idempotency-key": "k" })).status);
   return found;
 }
+
+describe("the response to an update is not repeated once the right to it is lost", () => {
+  it.each(["PATCH", "PUT"])("although the record can still be read: %s", async (method) => {
+    expect(await statuses(method, "/api/posters/p", { text: "new", team: "insider" })).toEqual([200, 200, 403]);
+  });
+});
 
 describe("a response is not repeated once the right to read is lost", () => {
   it("to the record of an action that has ended its own right", async () => {

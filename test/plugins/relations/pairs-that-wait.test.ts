@@ -1,5 +1,15 @@
+import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { belongsTo, defineRule, entity, hasMany, int, manyToMany, string } from "../../../src/index.ts";
+import {
+  belongsTo,
+  bulkUpdateAction,
+  defineRule,
+  entity,
+  hasMany,
+  int,
+  manyToMany,
+  string,
+} from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { SQL_DATABASES } from "../../support/sql-databases.ts";
 import { whileHeld } from "../../support/while-held.ts";
@@ -57,30 +67,104 @@ describe.each(POSTGRES)("the right to the other end of a pair, on %s", (_name, o
 });
 
 const named = defineRule("rpqPairNamed", ({ user }) => ({ name: String(user?.id) }));
-const club = entity("club", { players: manyToMany(() => player) }).rules(open);
-const player = entity("player", { name: string, clubs: manyToMany(() => club) })
+const club = entity("club", { name: string.default("ann"), players: manyToMany(() => player) }).rules({
+  ...open,
+  update: [named],
+});
+const player = entity("player", {
+  name: string,
+  clubs: manyToMany(() => club),
+  follows: manyToMany(() => player).inverse("followers"),
+  followers: manyToMany(() => player).inverse("follows"),
+})
   .id(int)
-  .rules({ ...open, update: [named] });
+  .rules({ ...open, update: [named] })
+  .actions({ bulkUpdate: bulkUpdateAction });
 
-describe.each(POSTGRES)("the records at the other end of pairs, on %s", (_name, openDatabase) => {
-  it("are locked in the order of their ids, as by all other writes of several records", async () => {
-    const database = await openDatabase();
-    const app = createTestApp({ entities: [club, player], driver: database.driver });
+describe.each(POSTGRES)("the records at both ends of pairs, on %s", (_name, openDatabase) => {
+  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let app: ReturnType<typeof createTestApp>;
+  beforeAll(async () => {
+    database = await openDatabase();
+    app = createTestApp({ entities: [club, player], driver: database.driver });
+    await app.api.ready;
+  });
+  beforeEach(async () => {
+    const { driver } = app.api;
+    for (const one of ["player", "club"]) await driver.deleteMany(one, { id: { null: false } });
+    const times = { createdAt: new Date(), updatedAt: new Date() };
+    await driver.create("club", { id: "c", name: "ann", ...times });
+    for (const id of [9, 10]) await driver.create("player", { id, name: "ann", ...times });
+    await driver.create("player", { id: 11, name: "eve", ...times });
+  });
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+
+  const lock = (table: string, id: string | number): string =>
+    `select from "${table}" where "id" = '${id}' for update nowait`;
+  const ask = (method: "PATCH" | "PUT", path: string, body: object) =>
+    app.as({ id: "ann" }).request(method, `/api/${path}`, body);
+
+  it.each<[string, string, string, () => Promise<{ status: number }>]>([
+    ["several", lock("player", 9), lock("player", 10), () => ask("PATCH", "clubs/c", { playersIds: [10, 9] })],
+    ["one side", lock("club", "c"), lock("player", 9), () => ask("PATCH", "players/9", { clubsIds: ["c"] })],
+    ["the same entity", lock("player", 9), lock("player", 10), () => ask("PATCH", "players/10", { followsIds: [9] })],
+    [
+      "a nested connect",
+      lock("club", "c"),
+      lock("player", 9),
+      () => ask("PATCH", "players/9", { clubs: { connect: ["c"] } }),
+    ],
+    [
+      "a bulk",
+      lock("player", 9),
+      lock("player", 10),
+      () => ask("PUT", "players/bulk", { ids: [10, 9], data: { followersIds: [10] } }),
+    ],
+    [
+      "a bulk on one side",
+      lock("club", "c"),
+      lock("player", 9),
+      () => ask("PUT", "players/bulk", { ids: [10, 9], data: { clubsIds: ["c"] } }),
+    ],
+  ])("are locked by entity and id before any is changed: %s", async (_case, held, meanwhile, write) => {
+    expect(await whileHeld(database.url, { held, meanwhile }, write)).toMatchObject({ status: 200 });
+  });
+
+  it("are not locked for a caller who may not change the record", async () => {
+    const write = () => ask("PATCH", "players/11", { clubsIds: ["c"] });
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
     try {
-      await app.api.ready;
-      const { driver } = app.api;
-      const times = { createdAt: new Date(), updatedAt: new Date() };
-      await driver.create("club", { id: "c", ...times });
-      for (const id of [9, 10]) await driver.create("player", { id, name: "ann", ...times });
-      const write = () => app.as({ id: "ann" }).request("PATCH", "/api/clubs/c", { playersIds: [10, 9] });
-      const lock = (id: number): string => `select from "player" where "id" = ${id} for update nowait`;
-      expect(await whileHeld(database.url, { held: lock(9), meanwhile: lock(10) }, write)).toMatchObject({
-        status: 200,
-      });
-      expect(await driver.links("club", "players", ["c"])).toHaveLength(2);
+      await other.query("begin");
+      await other.query(lock("club", "c"));
+      expect(await write()).toMatchObject({ status: 403 });
     } finally {
-      await app.close();
-      await database.drop();
+      await other.end();
     }
+  });
+
+  it("do not deadlock when both ends are written at once", async () => {
+    const deadlocks = async (): Promise<number> =>
+      Number(
+        (await database.rows("select deadlocks from pg_stat_database where datname = current_database()"))[0]
+          ?.deadlocks,
+      );
+    const before = await deadlocks();
+    for (let round = 0; round < 10; round++) {
+      const statuses = await Promise.all([
+        ask("PATCH", "players/9", { clubs: { connect: ["c"] } }),
+        ask("PATCH", "clubs/c", { players: { connect: ["9"] } }),
+        ask("PATCH", "players/10", { follows: { connect: ["9"] } }),
+        ask("PATCH", "players/9", { follows: { connect: ["10"] } }),
+      ]);
+      expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      await app.api.driver.unlink("club", "players", "c", ["9"]);
+      await app.api.driver.unlink("player", "follows", "9", ["10"]);
+      await app.api.driver.unlink("player", "follows", "10", ["9"]);
+    }
+    expect(await deadlocks()).toBe(before);
   });
 });

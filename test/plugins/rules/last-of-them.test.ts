@@ -1,7 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { all, belongsTo, bool, bulkDeleteAction, defineRule, entity, hasMany, string } from "../../../src/index.ts";
+import {
+  all,
+  belongsTo,
+  bool,
+  bulkDeleteAction,
+  bulkUpdateAction,
+  defineRule,
+  entity,
+  hasMany,
+  int,
+  string,
+} from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
+import { whileHeld } from "../../support/while-held.ts";
 
 // Rules that read other records of the same entity, decided for two parallel requests: each would find the other's record.
 
@@ -176,6 +188,44 @@ describe.each(ALL_DATABASES)("a rule about others further away on %s", (_name, o
       const moved = ["a", "b"].map((id) => ask("PATCH", `/api/guests/${id}`, { roomId: "r3" }));
       expect((await Promise.all(moved)).map(({ status }) => status).sort()).toEqual([200, 403]);
       await removeAll("guest");
+    }
+  });
+});
+
+const desk = entity("desk", { seats: hasMany(() => seat) })
+  .id(int)
+  .rules({ read: ["everyone"], update: ["everyone"] });
+const led = defineRule("lotLed", () => ({ desk: { seats: { role: "lead" } } }));
+const seat = entity("seat", { role: string, desk: belongsTo(() => desk) })
+  .rules({ read: ["everyone"], update: [led] })
+  .actions({ bulkUpdate: bulkUpdateAction });
+
+const POSTGRES = ALL_DATABASES.filter(([name]) => name === "PostgreSQL");
+describe.each(POSTGRES)("records that several writes lead to, on %s", (_name, open) => {
+  it.each([
+    ["the old and new ones of one record", "PATCH", "c", { deskId: 9 }],
+    ["those of all records of a bulk", "PUT", "bulk", { ids: ["a", "b"], data: { role: "lead" } }],
+  ] as const)("are locked in the order of their ids: %s", async (_case, method, path, body) => {
+    const database = await open();
+    const app = createTestApp({ entities: [desk, seat], driver: database.driver });
+    try {
+      await app.api.ready;
+      const { driver } = app.api;
+      const times = { createdAt: new Date(), updatedAt: new Date() };
+      for (const id of [9, 10]) await driver.create("desk", { id, ...times });
+      for (const [id, deskId] of [
+        ["a", 10],
+        ["b", 9],
+        ["c", 10],
+      ] as const)
+        await driver.create("seat", { id, role: "lead", deskId: String(deskId), ...times });
+      const write = () => app.as({ id: "x" }).request(method, `/api/seats/${path}`, body);
+      const lock = (id: number): string => `select from "desk" where "id" = ${id} for update nowait`;
+      const during = { held: lock(9), meanwhile: lock(10) };
+      expect(await whileHeld(String(database.url), during, write)).toMatchObject({ status: 200 });
+    } finally {
+      await app.close();
+      await database.drop();
     }
   });
 });
