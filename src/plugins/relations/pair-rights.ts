@@ -126,47 +126,53 @@ export async function visibleIds(
 
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
+/** The records at the other end of pairs, before the write: those that it changes, and those locked for the right to it. */
+export interface Ends {
+  readonly changed: Set<string>;
+  readonly locked: Map<string, LockedRecord>;
+}
+
+const keyOf = (entity: AnyEntity, id: string): string => `${entity.name} ${id}`;
+
 /**
- * The records at the other end of pairs that updates change, as far as the right to them depends on the record.
+ * The ends of pairs that updates change. Those to which the right depends on the record, and which the caller may
+ * update now, are to be locked.
  * @param own the ids of the updated records; for too many pairs, only that of the operation is considered
  */
 export async function endsToLock(
   operation: Operation,
   taken: readonly ReadLinks[],
   own: readonly string[],
-): Promise<readonly LockedRecord[]> {
+): Promise<Ends> {
   const { entity, scope } = operation;
-  const found: LockedRecord[] = [];
-  if (scope.principal.kind === "system") return found;
+  const ends: Ends = { changed: new Set(), locked: new Map() };
+  if (scope.principal.kind === "system") return ends;
   for (const { relation, mode, ids } of taken) {
-    if (relation.inverse === undefined) continue;
+    const { inverse, name, target } = relation;
+    if (inverse === undefined) continue;
+    const decision = await unlessRefused(scope.access.decide({ kind: "update", entity: target, ids }));
+    if (decision?.allowed === true && !isConditional(decision)) continue;
     const where = mode === "set" ? undefined : { id: { in: ids } };
-    const pairs = await scope.driver.links(entity, relation.name, own, { where, limit: MOST_PAIRS + 1 });
+    const pairs = await scope.driver.links(entity, name, own, { where, limit: MOST_PAIRS + 1 });
     if (pairs.length > MOST_PAIRS && own.length > 1) return endsToLock(operation, taken, [operation.id as string]);
     const stored = new Map<string, number>();
     for (const { target } of pairs) stored.set(target, (stored.get(target) ?? 0) + 1);
     const given = new Set(ids);
     const added = mode === "remove" ? [] : ids.filter((id) => (stored.get(id) ?? 0) < own.length);
     const removed = mode === "add" ? [] : [...stored.keys()].filter((id) => given.has(id) === (mode === "remove"));
-    found.push(...(await conditionallyMine(scope, relation.target, [...added, ...removed])));
+    const changed = [...added, ...removed];
+    for (const id of changed) ends.changed.add(keyOf(target, id));
+    const reasons = decision && (await reasonsFor(scope, target, decision, changed));
+    for (const id of reasons?.keys() ?? []) ends.locked.set(keyOf(target, id), { entity: target, id });
   }
-  return found;
+  return ends;
 }
 
-/** The records that the caller may update now, if that depends on the record. */
-async function conditionallyMine(
-  scope: OperationScope,
-  entity: AnyEntity,
-  ids: readonly string[],
-): Promise<LockedRecord[]> {
-  if (ids.length === 0) return [];
+async function unlessRefused(decision: Promise<Decision>): Promise<Decision | undefined> {
   try {
-    const decision = await scope.access.decide({ kind: "update", entity, ids });
-    if (!isConditional(decision)) return [];
-    const reasons = await reasonsFor(scope, entity, decision, ids);
-    return ids.filter((id) => reasons.has(id)).map((id) => ({ entity, id }));
+    return await decision;
   } catch (error) {
-    if (isKeelsonError(error) && REFUSALS.has(error.status)) return [];
+    if (isKeelsonError(error) && REFUSALS.has(error.status)) return undefined;
     throw error;
   }
 }
@@ -179,14 +185,14 @@ const isConditional = ({ predicate, guard }: Decision): boolean => predicate !==
  * first, in the order of their ids, so that the rules see everything that was committed meanwhile. Those of an update
  * are locked already: one that a pair has led to since would be locked out of order, so the write starts again.
  * @param id the id of the record whose pairs are written
- * @param locked the records that were locked before the update
+ * @param ends the ends before an update; undefined for a create
  * @throws AuthorizationError, RecordChangedError
  */
 export async function rightsToChange(
-  { entity, kind, scope }: Operation,
+  { entity, scope }: Operation,
   changes: readonly Changes[],
   id: string,
-  locked: readonly LockedRecord[],
+  ends: Ends | undefined,
 ): Promise<readonly Right[]> {
   if (scope.principal.kind === "system") return [];
   const otherSides = new Map<AnyEntity, string[]>();
@@ -200,32 +206,29 @@ export async function rightsToChange(
   const rights: Right[] = [];
   for (const [other, ids] of inOrder) {
     const distinct = inOrderOfIds(other, [...new Set(ids)], (one) => one);
-    const held = locked.filter((one) => one.entity === other).map((one) => one.id);
-    rights.push(await rightToUpdate(scope, other, distinct, kind === "create" ? undefined : new Set(held)));
+    rights.push(await rightToUpdate(scope, other, distinct, ends));
   }
   return rights;
 }
 
-/** @param held the ids of locked records; undefined if they are still to be locked */
 async function rightToUpdate(
   scope: OperationScope,
   entity: AnyEntity,
   ids: readonly string[],
-  held: ReadonlySet<string> | undefined,
+  ends: Ends | undefined,
 ): Promise<Right> {
   const { driver } = scope;
   const decision = await scope.access.decide({ kind: "update", entity, ids });
-  const isLocked = isConditional(decision) && driver.capabilities.concurrentTransactions;
-  if (isLocked && held === undefined)
+  if (isConditional(decision) && driver.capabilities.concurrentTransactions)
     for (const id of ids) {
+      if (ends?.locked.has(keyOf(entity, id))) continue;
+      if (ends?.changed.has(keyOf(entity, id)) === false) throw new RecordChangedError();
       await giveTurn(scope);
       await driver.findOne(entity, { id }, { select: ["id"], lock: true });
     }
   const refusal = (id: string): Error =>
     new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
-  const right = await rightTo(scope, { entity, ids, decision, refusal });
-  if (isLocked && held !== undefined && !ids.every((id) => held.has(id))) throw new RecordChangedError();
-  return right;
+  return rightTo(scope, { entity, ids, decision, refusal });
 }
 
 const unreadable = (): AuthorizationError =>

@@ -2,7 +2,6 @@ import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from 
 import {
   decideAgain,
   type HookFunction,
-  type LockedRecord,
   notePairs,
   type Operation,
   type OperationKind,
@@ -15,6 +14,7 @@ import {
   assertStill,
   type Changes,
   checkTargets,
+  type Ends,
   endsToLock,
   type Links,
   MOST_PAIRS,
@@ -61,13 +61,14 @@ export function addLinkHooks(
     waiting.set(operation, read);
     operation.transactional = true;
     let decided: Decided | undefined;
-    let locked: readonly LockedRecord[] = [];
-    operation.lockAlso(async (ids) => {
-      locked = await endsToLock(operation, read(), ids);
-      return locked;
-    });
+    let ends: Ends | undefined;
+    if (taken.some(({ relation }) => relation.inverse !== undefined))
+      operation.lockAlso(async (ids) => {
+        ends = await endsToLock(operation, read(), ids);
+        return [...ends.locked.values()];
+      });
     operation.whenHeld(async (record) => {
-      decided = await decideChanges(operation, record, read(), locked);
+      decided = await decideChanges(operation, record, read(), ends);
     });
     operation.whenDecidedAgain((writes) => assertStill(operation.scope, decided?.rights ?? [], writes));
     operation.whenWritten(async () => {
@@ -127,7 +128,7 @@ async function decideChanges(
   operation: Operation,
   record: Row,
   taken: readonly ReadLinks[],
-  locked: readonly LockedRecord[],
+  ends: Ends | undefined,
 ): Promise<Decided> {
   const { entity, scope, kind } = operation;
   const id = String(record.id);
@@ -135,7 +136,7 @@ async function decideChanges(
   const rights: Right[] = kind === "update" ? [...(await rightToRead(scope, entity, id))] : [];
   const changes: Changes[] = [];
   for (const links of taken) changes.push(await changesOf(operation, id, links));
-  rights.push(...(await rightsToChange(operation, changes, id, locked)));
+  rights.push(...(await rightsToChange(operation, changes, id, ends)));
   for (const links of taken) if (links.mode !== "remove") rights.push(await rightToTargets(scope, links));
   if (scope.driver.capabilities.concurrentTransactions)
     for (const change of changes) rights.push(await rightToRemoved(scope, change));

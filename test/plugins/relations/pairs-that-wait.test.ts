@@ -133,6 +133,20 @@ describe.each(POSTGRES)("the records at both ends of pairs, on %s", (_name, open
     expect(await whileHeld(database.url, { held, meanwhile }, write)).toMatchObject({ status: 200 });
   });
 
+  it("are locked by a new attempt if the pairs have changed before the locks", async () => {
+    const { driver } = app.api;
+    const times = { createdAt: new Date(), updatedAt: new Date() };
+    await driver.create("club", { id: "b", name: "ann", ...times });
+    await driver.link("player", "clubs", "9", ["c"]);
+    const [row] = await database.rows(
+      "select table_name from information_schema.tables where table_schema = 'public' and table_name like '\\_%club%'",
+    );
+    const meanwhile = `insert into "${row?.table_name}" ("A", "B") values ('b', 9)`;
+    const write = () => ask("PATCH", "players/9", { clubsIds: [] });
+    expect(await whileHeld(database.url, { held: lock("club", "c"), meanwhile }, write)).toMatchObject({ status: 200 });
+    expect(await driver.links("player", "clubs", ["9"])).toEqual([]);
+  });
+
   it("are not locked for a caller who may not change the record", async () => {
     const write = () => ask("PATCH", "players/11", { clubsIds: ["c"] });
     const other = new pg.Client({ connectionString: database.url });
