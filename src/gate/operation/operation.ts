@@ -176,7 +176,7 @@ export interface Operation {
   /**
    * Names other records that the write will lock. Where transactions run concurrently, they are locked before it,
    * together with its own, in the order of all locks: by entity name, then by id.
-   * @param find called in the transaction with the ids of the records that are changed in it, at most once for a bulk
+   * @param find called in the transaction with the ids of the records that are locked
    */
   lockAlso(find: (ids: readonly string[]) => Promise<readonly LockedRecord[]>): void;
   /**
@@ -236,8 +236,8 @@ export interface OperationInput {
   readonly entity: EntityRef;
   readonly id?: string | undefined;
   /**
-   * The ids of all records that the same transaction changes, in operations of their own, this one first: they are
-   * locked in order. Update and delete. @default the record alone
+   * The ids of all records that the same transaction changes, each in an operation with this same list: they are locked
+   * in order before the first is changed. Update and delete. @default the record alone
    */
   readonly among?: readonly string[] | undefined;
   /**

@@ -5,6 +5,7 @@ import { type Condition, looksAt, type Row, visitCondition } from "../condition/
 import type { LockedRecord } from "../operation/further-write.ts";
 import { conditionUpTo, inTransaction, type MutableOperation, testsOf } from "../operation/new-operation.ts";
 import type { Driver } from "../statement/driver-port.ts";
+import { reasonsFor } from "./reasons.ts";
 
 /**
  * Runs the statement that changes or deletes the record. The record is locked first when a decision relied on values
@@ -34,7 +35,7 @@ export async function whileUnchanged(
   if (id !== undefined && id.length > scope.app.limits.idLength) return false; // no record has an id this long
   return inTransaction(operation, async () => {
     const { store } = operation.scope;
-    const paths = isConcurrent ? sharedPaths(where, entity) : [];
+    const paths: SharedPath[] = isConcurrent ? sharedPaths(where, entity) : [];
     // The record before and after the change; each may lead to other records.
     const states = (row: Row): readonly Row[] => [row, { ...row, ...operation.data }];
     const lock = kind === "delete" ? "delete" : true;
@@ -55,12 +56,26 @@ export async function whileUnchanged(
   });
 }
 
-/** The records that the transaction will change, of those that the caller may change: refused writes lock nothing. */
-function changeable(operation: MutableOperation, where: Condition, paths: readonly SharedPath[]): Promise<Row[]> {
+/** The lists of records whose locks have been taken. */
+const lockedTogether = new WeakSet<readonly string[]>();
+
+/**
+ * The records that the transaction will change, of those that the caller may change: refused writes lock nothing.
+ * @param paths receives those of their rules
+ */
+async function changeable(operation: MutableOperation, where: Condition, paths: SharedPath[]): Promise<Row[]> {
   const { among, decision, entity, requirements, scope } = operation;
-  const isAlone = among === undefined || decision.guard !== undefined;
-  const all = allOf({ id: { in: among ?? [] } }, decision.predicate, conditionUpTo(requirements, "denied"));
-  return scope.store.findMany(entity, { where: isAlone ? where : all, select: ["id", ...keysOf(paths)] });
+  const { app, store } = scope;
+  if (among === undefined || lockedTogether.has(among))
+    return store.findMany(entity, { where, select: ["id", ...keysOf(paths)] });
+  lockedTogether.add(among);
+  const { kind } = entity.columns.id as ColumnDefinition;
+  const ids = among.filter((id) => id.length <= app.limits.idLength && kind.accepts(id));
+  const reasons = await reasonsFor({ app, driver: store }, entity, decision, ids);
+  if (decision.guard !== undefined)
+    for (const reason of new Set(reasons.values())) paths.push(...sharedPaths(reason, entity));
+  const all = allOf({ id: { in: [...reasons.keys()] } }, conditionUpTo(requirements, "denied"));
+  return store.findMany(entity, { where: all, select: ["id", ...keysOf(paths)] });
 }
 
 async function othersOf({ lockFinders }: MutableOperation, own: readonly LockedRecord[]): Promise<LockedRecord[]> {
@@ -83,7 +98,7 @@ interface SharedPath {
 }
 
 /** The paths of belongsTo relations through which a condition on an entity's records leads back to the entity. */
-export function sharedPaths(condition: Condition, entity: AnyEntity): readonly SharedPath[] {
+export function sharedPaths(condition: Condition, entity: AnyEntity): SharedPath[] {
   const paths: SharedPath[] = [];
   visitCondition(condition, (leaf) => {
     if (leaf.op !== "related" || leaf.relation.type !== "belongsTo") return false;

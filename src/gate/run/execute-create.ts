@@ -81,7 +81,10 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
       return await scope.store.create(entity, data, { where });
     return await scope.store.transaction(async (store) => {
       const paths = concurrentTransactions ? sharedPaths(where, entity) : [];
-      if (paths.length > 0) await (await lockShared(store, paths, [data]))([data]);
+      if (paths.length > 0) {
+        await refuseUnmet(operation, where, store); // a refused create locks nothing
+        await (await lockShared(store, paths, [data]))([data]);
+      }
       if (conditionalInserts !== true) await refuseUnmet(operation, where, store);
       const row = await store.create(entity, data, conditionalInserts === true ? { where } : undefined);
       if (concurrentTransactions) {

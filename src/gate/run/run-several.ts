@@ -48,9 +48,9 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
     const all = newOperation(scope, entity, { ...input, ids: distinct });
     const ignored = new Set<string>();
     all.total = 0;
-    for (const [index, id] of distinct.entries()) {
+    const among = [...distinct]; // another list for each attempt, whose locks are taken once
+    for (const id of distinct) {
       await giveTurn(inner);
-      const among = index === 0 ? distinct : undefined;
       const one = await inner.run({ ...input, ids: undefined, id, among, ifFound: true });
       // Pairs and nested records are no columns.
       const isWritten = input.kind === "delete" || one.transactional || Object.keys(one.data).length > 0;

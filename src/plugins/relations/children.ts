@@ -110,9 +110,10 @@ export class Children {
     const isSystem = scope.principal.kind === "system";
     const when = { [this.#key]: this.#parent };
     if (!isSystem || where !== undefined) {
-      if (where !== undefined || (await mayEnd(scope, target))) await lock(scope, target, input);
       const query = { where: allOf(when, where), select: ["id"] };
-      if (!(await findsRecord(scope, { kind: "read", entity: target, id: input.id, query })))
+      const isFound = (): Promise<boolean> => findsRecord(scope, { kind: "read", entity: target, id: input.id, query });
+      if ((where !== undefined || (await mayEnd(scope, target))) && (await isFound())) await lock(scope, target, input);
+      if (!(await isFound()))
         throw where === undefined ? at(path, new EntityNotFoundError()) : new RecordChangedError();
     }
     const { applied } = await this.#run({ ...input, when }, path);

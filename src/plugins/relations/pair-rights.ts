@@ -219,16 +219,19 @@ async function rightToUpdate(
 ): Promise<Right> {
   const { driver } = scope;
   const decision = await scope.access.decide({ kind: "update", entity, ids });
-  if (isConditional(decision) && driver.capabilities.concurrentTransactions)
+  const refusal = (id: string): Error =>
+    new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
+  const right = { entity, ids, decision, refusal };
+  if (isConditional(decision) && driver.capabilities.concurrentTransactions) {
+    if (ends === undefined) await rightTo(scope, right); // a refused create locks nothing
     for (const id of ids) {
       if (ends?.locked.has(keyOf(entity, id))) continue;
       if (ends?.changed.has(keyOf(entity, id)) === false) throw new RecordChangedError();
       await giveTurn(scope);
       await driver.findOne(entity, { id }, { select: ["id"], lock: true });
     }
-  const refusal = (id: string): Error =>
-    new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
-  return rightTo(scope, { entity, ids, decision, refusal });
+  }
+  return rightTo(scope, right);
 }
 
 const unreadable = (): AuthorizationError =>

@@ -52,6 +52,7 @@ export function addLinkHooks(
       if (value !== undefined) taken.push({ relation, key, mode: "set", ids: listOf(key, value) });
     }
     if (taken.length === 0) return;
+    refuseSecondList(taken);
     const read = (): ReadLinks[] => taken.map((links) => ({ ...links, ids: idsOf(links, operation.scope) }));
     read(); // reports invalid ids before anything is stored
     if (operation.ids !== undefined) {
@@ -64,11 +65,11 @@ export function addLinkHooks(
     let ends: Ends | undefined;
     if (taken.some(({ relation }) => relation.inverse !== undefined))
       operation.lockAlso(async (ids) => {
-        ends = await endsToLock(operation, read(), ids);
+        ends = await endsToLock(operation, combined(read()), ids);
         return [...ends.locked.values()];
       });
     operation.whenHeld(async (record) => {
-      decided = await decideChanges(operation, record, read(), ends);
+      decided = await decideChanges(operation, record, combined(read()), ends);
     });
     operation.whenDecidedAgain((writes) => assertStill(operation.scope, decided?.rights ?? [], writes));
     operation.whenWritten(async () => {
@@ -94,6 +95,37 @@ function linkKeys(model: EntityModel, entity: AnyEntity): ReadonlyMap<string, Re
     .relationsOf(entity)
     .filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
   return new Map(relations.map((relation) => [`${relation.name}Ids`, relation]));
+}
+
+/** @throws ValidationFailedError for two complete lists of one relation */
+function refuseSecondList(taken: readonly Links[]): void {
+  const lists = new Map<ResolvedRelation, string>();
+  for (const { relation, key, mode } of taken) {
+    if (mode !== "set") continue;
+    const first = lists.get(relation);
+    if (first !== undefined) throw new ValidationFailedError({ [key]: `is said more than once, with ${first}` });
+    lists.set(relation, key);
+  }
+}
+
+/** The links of each relation as one change: first the complete list, then ids that are removed, then added ones. */
+function combined(taken: readonly ReadLinks[]): ReadLinks[] {
+  const relations = new Set(taken.map(({ relation }) => relation));
+  return [...relations].flatMap((relation) => {
+    const own = taken.filter((links) => links.relation === relation);
+    const said = (mode: Links["mode"]): string[] =>
+      own.filter((links) => links.mode === mode).flatMap(({ ids }) => ids);
+    const added = new Set(said("add"));
+    const removed = new Set(said("remove").filter((id) => !added.has(id)));
+    const of = (mode: Links["mode"], ids: Iterable<string>): ReadLinks[] =>
+      own
+        .filter((links) => links.mode === mode)
+        .slice(0, 1)
+        .map((links) => ({ ...links, ids: [...ids] }));
+    const listed = new Set([...said("set").filter((id) => !removed.has(id)), ...added]);
+    const list = of("set", listed);
+    return list.length > 0 ? list : [...of("add", added), ...of("remove", removed)];
+  });
 }
 
 function listOf(key: string, given: unknown): readonly unknown[] {

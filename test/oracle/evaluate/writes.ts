@@ -44,7 +44,22 @@ function stored(fields: readonly FieldModel[], values: { readonly [name: string]
   );
 }
 
-const withLinks = (read: Read, more: readonly Links[]): Read => ({ ...read, links: [...read.links, ...more] });
+/** Adds the links of nested writes. Of one relation, the complete list comes first, then removals, then additions. */
+function withLinks(read: Read, more: readonly Links[]): Read {
+  const all = [...read.links, ...more];
+  const links = [...new Set(all.map(([relation]) => relation))].flatMap((relation): Links[] => {
+    const lists = all.filter(([one, , mode]) => one === relation && mode === "set");
+    const ids = (mode: Links[2]) =>
+      all.filter((one) => one[0] === relation && one[2] === mode).flatMap((one) => one[1]);
+    const added = [...new Set(ids("add"))];
+    const removed = ids("remove").filter((id) => !added.includes(id));
+    if (lists.length === 0)
+      return [...(added.length > 0 ? [[relation, added, "add"] as const] : []), [relation, removed, "remove"]];
+    return [[relation, [...new Set([...ids("set").filter((id) => !removed.includes(id)), ...added])], "set"]];
+  });
+  const lists = all.filter(([, , mode]) => mode === "set").map(([relation]) => relation);
+  return { ...read, links, isValid: read.isValid && new Set(lists).size === lists.length };
+}
 
 /** Adds and removes pairs; a pair belongs to both sides, so the target's rules apply too if its entity has the relation. */
 function linked(setting: Setting, world: World, id: string, links: Read["links"]): World | "invalid" | "refused" {

@@ -104,7 +104,7 @@ describe.each(POSTGRES)("the records at both ends of pairs, on %s", (_name, open
 
   const lock = (table: string, id: string | number): string =>
     `select from "${table}" where "id" = '${id}' for update nowait`;
-  const ask = (method: "PATCH" | "PUT", path: string, body: object) =>
+  const ask = (method: "PATCH" | "POST" | "PUT", path: string, body: object) =>
     app.as({ id: "ann" }).request(method, `/api/${path}`, body);
 
   it.each<[string, string, string, () => Promise<{ status: number }>]>([
@@ -147,13 +147,17 @@ describe.each(POSTGRES)("the records at both ends of pairs, on %s", (_name, open
     expect(await driver.links("player", "clubs", ["9"])).toEqual([]);
   });
 
-  it("are not locked for a caller who may not change the record", async () => {
-    const write = () => ask("PATCH", "players/11", { clubsIds: ["c"] });
+  it.each([
+    ["change the record", "PATCH", "players/11", { clubsIds: ["c"] }],
+    ["change one of the ends of a new record", "POST", "clubs", { playersIds: [9, 11] }],
+  ] as const)("are not locked for a caller who may not %s", async (_case, method, path, body) => {
+    const write = () => ask(method, path, body);
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
     try {
       await other.query("begin");
       await other.query(lock("club", "c"));
+      await other.query(lock("player", 9));
       expect(await write()).toMatchObject({ status: 403 });
     } finally {
       await other.end();

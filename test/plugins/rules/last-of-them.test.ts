@@ -1,3 +1,4 @@
+import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   all,
@@ -192,40 +193,73 @@ describe.each(ALL_DATABASES)("a rule about others further away on %s", (_name, o
   });
 });
 
-const desk = entity("desk", { seats: hasMany(() => seat) })
+const desk = entity("desk", { seats: hasMany(() => seat), stools: hasMany(() => stool) })
   .id(int)
   .rules({ read: ["everyone"], update: ["everyone"] });
 const led = defineRule("lotLed", () => ({ desk: { seats: { role: "lead" } } }));
+const ledRead = defineRule("lotLedRead", ({ record }) => record !== null && { desk: { stools: { role: "lead" } } });
+const bulk = { bulkUpdate: bulkUpdateAction, bulkDelete: bulkDeleteAction };
 const seat = entity("seat", { role: string, desk: belongsTo(() => desk) })
-  .rules({ read: ["everyone"], update: [led] })
-  .actions({ bulkUpdate: bulkUpdateAction });
+  .rules({ read: ["everyone"], create: [led], update: [led], delete: [led] })
+  .actions(bulk);
+const stool = entity("stool", { role: string, desk: belongsTo(() => desk) })
+  .rules({ read: ["everyone"], update: [ledRead] })
+  .actions(bulk);
 
 const POSTGRES = ALL_DATABASES.filter(([name]) => name === "PostgreSQL");
 describe.each(POSTGRES)("records that several writes lead to, on %s", (_name, open) => {
+  let database: Awaited<ReturnType<typeof open>>;
+  let app: ReturnType<typeof createTestApp>;
+  beforeAll(async () => {
+    database = await open();
+    app = createTestApp({ entities: [desk, seat, stool], driver: database.driver });
+    await app.api.ready;
+    const { driver } = app.api;
+    const times = { createdAt: new Date(), updatedAt: new Date() };
+    for (const id of [8, 9, 10]) await driver.create("desk", { id, ...times });
+    for (const entity of ["seat", "stool"])
+      for (const [id, deskId] of Object.entries({ a: "10", b: "9", c: "10", d: "8" }))
+        await driver.create(entity, { id, role: id === "d" ? "guest" : "lead", deskId, ...times });
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  const ask = (method: "DELETE" | "PATCH" | "POST" | "PUT", path: string, body?: object) =>
+    app.as({ id: "x" }).request(method, `/api/${path}`, body);
+  const lock = (table: string, id: string | number): string =>
+    `select from "${table}" where "id" = '${id}' for update nowait`;
+  const data = { role: "lead" };
+
   it.each([
-    ["the old and new ones of one record", "PATCH", "c", { deskId: 9 }],
-    ["those of all records of a bulk", "PUT", "bulk", { ids: ["a", "b"], data: { role: "lead" } }],
+    ["the old and new ones of one record", "PATCH", "seats/c", { deskId: 9 }],
+    ["those of all records of a bulk", "PUT", "seats/bulk", { ids: ["a", "b"], data }],
+    ["also with ids that no record has", "PUT", "seats/bulk", { ids: ["A".repeat(300), "a", "b"], data }],
+    ["also if the first record is refused", "PUT", "seats/bulk", { ids: ["d", "a", "b"], data }],
+    ["also under a rule that reads the record", "PUT", "stools/bulk", { ids: ["a", "b"], data }],
   ] as const)("are locked in the order of their ids: %s", async (_case, method, path, body) => {
-    const database = await open();
-    const app = createTestApp({ entities: [desk, seat], driver: database.driver });
+    const during = { held: lock("desk", 9), meanwhile: lock("desk", 10) };
+    const write = () => ask(method, path, body);
+    expect(await whileHeld(String(database.url), during, write)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ["an update", "PATCH", "seats/d", data, { status: 403 }],
+    ["a bulk update", "PUT", "seats/bulk", { ids: ["d"], data }, { status: 200, body: { count: 0 } }],
+    ["a bulk deletion", "POST", "seats/bulk-delete", { ids: ["d"] }, { status: 200, body: { count: 0 } }],
+    ["a deletion", "DELETE", "seats/d", undefined, { status: 403 }],
+    ["a create", "POST", "seats", { role: "lead", deskId: 8 }, { status: 403 }],
+  ] as const)("are not locked by %s that the rules refuse", async (_case, method, path, body, answer) => {
+    const other = new pg.Client({ connectionString: String(database.url) });
+    await other.connect();
     try {
-      await app.api.ready;
-      const { driver } = app.api;
-      const times = { createdAt: new Date(), updatedAt: new Date() };
-      for (const id of [9, 10]) await driver.create("desk", { id, ...times });
-      for (const [id, deskId] of [
-        ["a", 10],
-        ["b", 9],
-        ["c", 10],
-      ] as const)
-        await driver.create("seat", { id, role: "lead", deskId: String(deskId), ...times });
-      const write = () => app.as({ id: "x" }).request(method, `/api/seats/${path}`, body);
-      const lock = (id: number): string => `select from "desk" where "id" = ${id} for update nowait`;
-      const during = { held: lock(9), meanwhile: lock(10) };
-      expect(await whileHeld(String(database.url), during, write)).toMatchObject({ status: 200 });
+      await other.query("begin");
+      await other.query(lock("seat", "d"));
+      await other.query(lock("desk", 8));
+      expect(await ask(method, path, body)).toMatchObject(answer);
     } finally {
-      await app.close();
-      await database.drop();
+      await other.end();
     }
   });
 });

@@ -16,8 +16,8 @@ import { linkRelations } from "../tables/link-table.ts";
 
 /**
  * Locks a record and reads it. A statement that waited for the lock sees related records as they were before the wait,
- * so conditions on them are checked after the record is locked, together with everything that a deletion would wait
- * for. SQLite has one writer and no lock statement: an update without effect takes the lock.
+ * so conditions on them are checked again after the record is locked, together with everything that a deletion would
+ * wait for. A record that does not meet them is not locked. SQLite has one writer and no lock statement: an update without effect takes the lock.
  */
 export function lockRow(
   session: SqlSession,
@@ -35,11 +35,13 @@ export function lockRow(
     ? updateQuery(open, entity, condition, unchanged(entity, id), selection)
     : selectQuery(open, entity, selection, { condition: locked, lock: strength });
   return session.write({ model: entity.name, operation: "lock" }, async (client) => {
+    const read = async (): Promise<Row[]> =>
+      rowsOf(selection, await client.queryRaw(selectQuery(open, entity, selection, { condition })));
+    if (isApart && (await read()).length === 0) return [];
     const rows = rowsOf(selection, await client.queryRaw(lock));
     if (isSqlite || rows.length === 0) return rows;
     if (strength === "delete") await new DeletionLocks(open, client).lock(entity, [id]);
-    if (!isApart) return rows;
-    return rowsOf(selection, await client.queryRaw(selectQuery(open, entity, selection, { condition })));
+    return isApart ? read() : rows;
   });
 }
 
