@@ -35,17 +35,17 @@ export async function whileUnchanged(
   if (id !== undefined && id.length > scope.app.limits.idLength) return false; // no record has an id this long
   return inTransaction(operation, async () => {
     const { store } = operation.scope;
-    const paths: SharedPath[] = isConcurrent ? sharedPaths(where, entity) : [];
+    const shared = isConcurrent ? sharedPaths(where, entity) : [];
     // The record before and after the change; each may lead to other records.
     const states = (row: Row): readonly Row[] => [row, { ...row, ...operation.data }];
     const lock = kind === "delete" ? "delete" : true;
-    const isShared = isConcurrent && (paths.length > 0 || operation.lockFinders.length > 0);
-    const rows = isShared ? await changeable(operation, where, paths) : [];
+    const isShared = isConcurrent && (shared.length > 0 || operation.lockFinders.length > 0);
+    const { rows, paths } = isShared ? await changeable(operation, where, shared) : NOTHING;
     if (isShared && rows.length === 0) return false;
-    const own = rows.map((row) => ({ entity, id: row.id as string, lock }) as const);
-    const others = isShared ? await othersOf(operation, own) : [];
-    const also = paths.length + others.length > 0 ? [...own, ...others] : [];
-    const assertShared = await lockShared(store, paths, rows.flatMap(states), also);
+    const ids = rows.map(({ id }) => String(id));
+    const others = isShared ? (await Promise.all(operation.lockFinders.map((find) => find(ids)))).flat() : [];
+    const own = paths.length + others.length > 0 ? ids.map((id) => ({ entity, id, lock }) as const) : [];
+    const assertShared = await lockShared(store, paths, rows.flatMap(states), [...own, ...others]);
     const row = await store.findOne(entity, where, { lock });
     if (row === null) return false;
     await assertShared(states(row));
@@ -56,32 +56,32 @@ export async function whileUnchanged(
   });
 }
 
+/** Records that a transaction will change, and the paths of the conditions on them. */
+interface Changeable {
+  readonly rows: readonly Row[];
+  readonly paths: readonly SharedPath[];
+}
+
+const NOTHING: Changeable = { rows: [], paths: [] };
+
 /** The lists of records whose locks have been taken. */
 const lockedTogether = new WeakSet<readonly string[]>();
 
-/**
- * The records that the transaction will change, of those that the caller may change: refused writes lock nothing.
- * @param paths receives those of their rules
- */
-async function changeable(operation: MutableOperation, where: Condition, paths: SharedPath[]): Promise<Row[]> {
-  const { among, decision, entity, requirements, scope } = operation;
-  const { app, store } = scope;
+/** The records that the transaction will change, of those that the caller may change: refused writes lock nothing. */
+async function changeable(
+  { among, decision, entity, requirements, scope: { app, store } }: MutableOperation,
+  where: Condition,
+  paths: readonly SharedPath[],
+): Promise<Changeable> {
   if (among === undefined || lockedTogether.has(among))
-    return store.findMany(entity, { where, select: ["id", ...keysOf(paths)] });
+    return { rows: await store.findMany(entity, { where, select: ["id", ...keysOf(paths)] }), paths };
   lockedTogether.add(among);
   const { kind } = entity.columns.id as ColumnDefinition;
   const ids = among.filter((id) => id.length <= app.limits.idLength && kind.accepts(id));
   const reasons = await reasonsFor({ app, driver: store }, entity, decision, ids);
-  if (decision.guard !== undefined)
-    for (const reason of new Set(reasons.values())) paths.push(...sharedPaths(reason, entity));
-  const all = allOf({ id: { in: [...reasons.keys()] } }, conditionUpTo(requirements, "denied"));
-  return store.findMany(entity, { where: all, select: ["id", ...keysOf(paths)] });
-}
-
-async function othersOf({ lockFinders }: MutableOperation, own: readonly LockedRecord[]): Promise<LockedRecord[]> {
-  const others: LockedRecord[] = [];
-  for (const find of lockFinders) others.push(...(await find(own.map(({ id }) => id))));
-  return others;
+  const all = merged([...paths, ...[...new Set(reasons.values())].flatMap((reason) => sharedPaths(reason, entity))]);
+  const allowed = allOf({ id: { in: [...reasons.keys()] } }, conditionUpTo(requirements, "denied"));
+  return { rows: await store.findMany(entity, { where: allowed, select: ["id", ...keysOf(all)] }), paths: all };
 }
 
 // “Another administrator of the same group is left”: two administrators who leave at the same time would each find the
@@ -95,6 +95,13 @@ async function othersOf({ lockFinders }: MutableOperation, own: readonly LockedR
 interface SharedPath {
   readonly relation: ResolvedRelation;
   readonly further: readonly SharedPath[];
+}
+
+/** Paths of several conditions, without repetitions. */
+function merged(paths: readonly SharedPath[]): SharedPath[] {
+  const found = new Map<ResolvedRelation, SharedPath[]>();
+  for (const { relation, further } of paths) found.set(relation, [...(found.get(relation) ?? []), ...further]);
+  return [...found].map(([relation, further]) => ({ relation, further: merged(further) }));
 }
 
 /** The paths of belongsTo relations through which a condition on an entity's records leads back to the entity. */
@@ -120,15 +127,18 @@ function inOrder({ entity, id }: LockedRecord, other: LockedRecord): number {
   return (entity.columns.id as ColumnDefinition).kind.compare(id, other.id);
 }
 
-async function collect(store: Driver, paths: readonly SharedPath[], row: Row, found: LockedRecords): Promise<void> {
+async function collect(
+  store: Driver,
+  paths: readonly SharedPath[],
+  rows: readonly Row[],
+  found: LockedRecords,
+): Promise<void> {
   for (const { relation, further } of paths) {
-    const id = row[relation.foreignKey as string];
-    if (typeof id !== "string") continue;
-    const shared = { entity: relation.target, id };
-    found.set(keyOf(shared), shared);
-    const next =
-      further.length === 0 ? null : await store.findOne(relation.target, { id }, { select: keysOf(further) });
-    if (next !== null) await collect(store, further, next, found);
+    const ids = new Set(rows.map((row) => row[relation.foreignKey as string]).filter((id) => typeof id === "string"));
+    for (const id of ids) found.set(keyOf({ entity: relation.target, id }), { entity: relation.target, id });
+    if (further.length === 0 || ids.size === 0) continue;
+    const query = { where: { id: { in: [...ids] } }, select: keysOf(further) };
+    await collect(store, further, await store.findMany(relation.target, query), found);
   }
 }
 
@@ -149,13 +159,13 @@ export async function lockShared(
   also: readonly LockedRecord[] = [],
 ): Promise<(rows: readonly Row[]) => Promise<void>> {
   const shared: LockedRecords = new Map();
-  for (const row of rows) await collect(store, paths, row, shared);
+  await collect(store, paths, rows, shared);
   for (const one of also) shared.set(keyOf(one), one);
   for (const { entity, id, lock = true } of [...shared.values()].sort(inOrder))
     await store.findOne(entity, { id }, { select: ["id"], lock });
   return async (held) => {
     const now: LockedRecords = new Map();
-    for (const row of held) await collect(store, paths, row, now);
+    await collect(store, paths, held, now);
     if (![...now.keys()].every((key) => shared.has(key))) throw new RecordChangedError();
   };
 }

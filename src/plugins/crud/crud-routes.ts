@@ -68,6 +68,7 @@ export function addCrudRoutes(
     });
     const record = operation.records[0];
     const isNew = operation.kind === "create";
+    if (!isNew) scope.state.shown?.uses.push({ entity, id: String(record?.id), access: "update" });
     const location = isNew ? { location: `${root}/${segment}/${encodeURIComponent(String(record?.id))}` } : {};
     const reply = new Reply(isNew ? 201 : 200, record, { ...location, ...ignoredHeader(operation.ignored) });
     return upserted.answer(context, reply, operation);

@@ -1,5 +1,5 @@
 /** The effects and responses of writes. */
-import type { Call, FieldModel, Input, Row, Scalar } from "../model.ts";
+import type { Call, FieldModel, Input, RelationModel, Row, Scalar } from "../model.ts";
 import { entityOf, keyOf, keysOf, withComputed, withoutComputed } from "../model.ts";
 import { includes, shownWith, treeOf } from "./includes.ts";
 import {
@@ -45,7 +45,7 @@ function stored(fields: readonly FieldModel[], values: { readonly [name: string]
 }
 
 /** Adds the links of nested writes. Of one relation, the complete list comes first, then removals, then additions. */
-function withLinks(read: Read, more: readonly Links[]): Read {
+function withLinks(setting: Setting, read: Read, more: readonly Links[]): Read {
   const all = [...read.links, ...more];
   const links = [...new Set(all.map(([relation]) => relation))].flatMap((relation): Links[] => {
     const lists = all.filter(([one, , mode]) => one === relation && mode === "set");
@@ -58,7 +58,16 @@ function withLinks(read: Read, more: readonly Links[]): Read {
     return [[relation, [...new Set([...ids("set").filter((id) => !removed.includes(id)), ...added])], "set"]];
   });
   const lists = all.filter(([, , mode]) => mode === "set").map(([relation]) => relation);
-  return { ...read, links, isValid: read.isValid && new Set(lists).size === lists.length };
+  const isNamed = ([relation, some, mode]: Links): boolean =>
+    mode === "remove" || some.every((id) => isListed(setting, relation, id));
+  return { ...read, links, isValid: read.isValid && new Set(lists).size === lists.length && all.every(isNamed) };
+}
+
+/** Whether a record that is named exists in the caller's lists. */
+function isListed(setting: Setting, { target: name }: RelationModel, id: string, world = setting.world): boolean {
+  const target = entityOf(setting.model, name);
+  const row = rowOf(world, name, id);
+  return row !== undefined && listed(setting, target, row);
 }
 
 /** Adds and removes pairs; a pair belongs to both sides, so the target's rules apply too if its entity has the relation. */
@@ -70,10 +79,7 @@ function linked(setting: Setting, world: World, id: string, links: Read["links"]
     const [relation, ids, mode] = link;
     const target = entityOf(model, relation.target);
     const { at, added, removed, pair } = changedPairs(setting, id, link);
-    for (const one of mode === "remove" ? [] : ids) {
-      const row = rowOf(world, target.name, one);
-      if (row === undefined || !listed(setting, target, row)) verdict = "invalid";
-    }
+    if (mode !== "remove" && !ids.every((one) => isListed(setting, relation, one, world))) verdict = "invalid";
     if (relation.inverse !== undefined)
       for (const one of [...added, ...removed]) {
         const row = rowOf(setting.world, target.name, one);
@@ -101,7 +107,7 @@ export function create(
   const { model, world, entity, by } = setting;
   const reach = reachOf(entity, entity.rules.create, by, "create");
   if (reach === "none") return [refused(by)];
-  const read = withLinks(readInput(setting, data, true), more);
+  const read = withLinks(setting, readInput(setting, data, true), more);
   const wrong: Outcome[] = [];
   if (!read.isValid || !includes(setting, entity, treeOf(include))) wrong.push(INVALID);
   const key = ownerKey(entity);
@@ -186,7 +192,7 @@ export function change(
 ): Outcome[] {
   const { model, world, entity, by } = setting;
   const id = row.id as string;
-  const read = withLinks(readInput(setting, data, false), more);
+  const read = withLinks(setting, readInput(setting, data, false), more);
   const wrong: Outcome[] = [];
   if (!read.isValid || !includes(setting, entity, treeOf(include))) wrong.push(INVALID);
   if (data.id !== undefined && data.id !== id) wrong.push(INVALID);

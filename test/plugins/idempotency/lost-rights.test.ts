@@ -30,7 +30,11 @@ const memo = entity("memo", { text: string, team: string, state: string })
         return { sent: record.text };
       }),
   });
-const poster = entity("poster", { text: string, team: string }).rules({ read: signedIn, update: [sameTeam] });
+const poster = entity("poster", { code: string.unique(), text: string, team: string }).rules({
+  read: signedIn,
+  create: signedIn,
+  update: [sameTeam],
+});
 const hall = entity("hall", { name: string, rooms: hasMany(() => room) }).rules(written);
 const room = entity("room", {
   boss: string,
@@ -69,7 +73,7 @@ afterEach(() => app.close());
 
 function opened() {
   const driver = memoryDriver({
-    poster: [{ id: "p", text: "open", team: "insider" }],
+    poster: [{ id: "p", code: "c", text: "open", team: "insider" }],
     memo: [{ id: "m", text: "secret", team: "insider", state: "draft" }],
     hall: [{ id: "h", name: "Hall" }],
     room: [{ id: "r", boss: "insider", code: "1234", hallId: "h" }],
@@ -86,8 +90,12 @@ async function statuses(method: string, path: string, body: unknown): Promise<re
 }
 
 describe("the response to an update is not repeated once the right to it is lost", () => {
-  it.each(["PATCH", "PUT"])("although the record can still be read: %s", async (method) => {
-    expect(await statuses(method, "/api/posters/p", { text: "new", team: "insider" })).toEqual([200, 200, 403]);
+  it.each([
+    ["PATCH", "/api/posters/p"],
+    ["PUT", "/api/posters/p"],
+    ["PUT", "/api/posters?_on=code"],
+  ])("although the record can still be read: %s %s", async (method, path) => {
+    expect(await statuses(method, path, { code: "c", text: "new", team: "insider" })).toEqual([200, 200, 403]);
   });
 });
 

@@ -13,6 +13,7 @@ import {
   string,
 } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
+import { recordStatements } from "../../support/record-statements.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 import { whileHeld } from "../../support/while-held.ts";
 
@@ -260,6 +261,45 @@ describe.each(POSTGRES)("records that several writes lead to, on %s", (_name, op
       expect(await ask(method, path, body)).toMatchObject(answer);
     } finally {
       await other.end();
+    }
+  });
+});
+
+const skilled = defineRule(
+  "lotSkilled",
+  ({ record }) => record !== null && { crew: { firm: { crews: { tasks: { skill: String(record.skill) } } } } },
+);
+const firm = entity("firm", { crews: hasMany(() => crew) }).rules({ read: ["everyone"] });
+const crew = entity("crew", { firm: belongsTo(() => firm), tasks: hasMany(() => task) }).rules({ read: ["everyone"] });
+const task = entity("task", { skill: string, title: string.default("x"), crew: belongsTo(() => crew) })
+  .rules({ read: ["everyone"], update: [skilled] })
+  .actions(bulk);
+
+describe.each(POSTGRES)("a bulk whose rule returns another condition for each record, on %s", (_name, open) => {
+  it("takes a number of statements in proportion to its records", async () => {
+    const database = await open();
+    const driver = recordStatements(database.driver);
+    const app = createTestApp({ entities: [firm, crew, task], driver });
+    try {
+      await app.api.ready;
+      const times = { createdAt: new Date(), updatedAt: new Date() };
+      await app.api.driver.create("firm", { id: "f", ...times });
+      await app.api.driver.create("crew", { id: "c", firmId: "f", ...times });
+      const ids = Array.from({ length: 20 }, (_, index) => `k${index}`);
+      for (const id of ids) await app.api.driver.create("task", { id, skill: id, title: "x", crewId: "c", ...times });
+      const counts: number[] = [];
+      for (const most of [5, 10, 20]) {
+        driver.statements.length = 0;
+        const body = { ids: ids.slice(0, most), data: { title: "y" } };
+        expect(await app.as({ id: "x" }).request("PUT", "/api/tasks/bulk", body)).toMatchObject({
+          body: { count: most },
+        });
+        counts.push(driver.statements.length / most);
+      }
+      expect(Math.max(...counts)).toBeLessThan(1.2 * Math.min(...counts));
+    } finally {
+      await app.close();
+      await database.drop();
     }
   });
 });
