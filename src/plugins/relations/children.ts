@@ -112,7 +112,9 @@ export class Children {
     if (!isSystem || where !== undefined) {
       const query = { where: allOf(when, where), select: ["id"] };
       const isFound = (): Promise<boolean> => findsRecord(scope, { kind: "read", entity: target, id: input.id, query });
-      if ((where !== undefined || (await mayEnd(scope, target))) && (await isFound())) await lock(scope, target, input);
+      const isConcurrent = scope.driver.capabilities.concurrentTransactions;
+      const mayWait = isConcurrent && (where !== undefined || (await mayEnd(scope, target)));
+      if (mayWait && (await isFound())) await lock(scope, target, input);
       if (!(await isFound()))
         throw where === undefined ? at(path, new EntityNotFoundError()) : new RecordChangedError();
     }
@@ -145,6 +147,6 @@ async function lock(
   entity: AnyEntity,
   { id, kind }: Omit<OperationInput, "entity">,
 ): Promise<void> {
-  if (id === undefined || !driver.capabilities.concurrentTransactions) return;
+  if (id === undefined) return;
   await driver.findOne(entity, { id }, { select: ["id"], lock: kind === "delete" ? "delete" : true });
 }

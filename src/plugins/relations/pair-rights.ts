@@ -168,9 +168,9 @@ export async function endsToLock(
   return ends;
 }
 
-async function unlessRefused(decision: Promise<Decision>): Promise<Decision | undefined> {
+async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    return await decision;
+    return await asked;
   } catch (error) {
     if (isKeelsonError(error) && REFUSALS.has(error.status)) return undefined;
     throw error;
@@ -252,11 +252,6 @@ export async function rightToRead(scope: OperationScope, entity: AnyEntity, id: 
 /** @throws AuthorizationError */
 async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
   if (scope.principal.kind === "system") return;
-  try {
-    const { applied } = await scope.run({ kind: "read", entity, id, query: { select: ["id"] }, ifFound: true });
-    if (applied) return;
-  } catch (error) {
-    if (!(isKeelsonError(error) && REFUSALS.has(error.status))) throw error;
-  }
-  throw unreadable();
+  const read = scope.run({ kind: "read", entity, id, query: { select: ["id"] }, ifFound: true });
+  if ((await unlessRefused(read))?.applied !== true) throw unreadable();
 }

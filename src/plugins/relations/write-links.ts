@@ -117,11 +117,10 @@ function combined(taken: readonly ReadLinks[]): ReadLinks[] {
       own.filter((links) => links.mode === mode).flatMap(({ ids }) => ids);
     const added = new Set(said("add"));
     const removed = new Set(said("remove").filter((id) => !added.has(id)));
-    const of = (mode: Links["mode"], ids: Iterable<string>): ReadLinks[] =>
-      own
-        .filter((links) => links.mode === mode)
-        .slice(0, 1)
-        .map((links) => ({ ...links, ids: [...ids] }));
+    const of = (mode: Links["mode"], ids: Iterable<string>): ReadLinks[] => {
+      const first = own.find((links) => links.mode === mode);
+      return first === undefined ? [] : [{ ...first, ids: [...ids] }];
+    };
     const listed = new Set([...said("set").filter((id) => !removed.has(id)), ...added]);
     const list = of("set", listed);
     return list.length > 0 ? list : [...of("add", added), ...of("remove", removed)];

@@ -17,7 +17,8 @@ import { linkRelations } from "../tables/link-table.ts";
 /**
  * Locks a record and reads it. A statement that waited for the lock sees related records as they were before the wait,
  * so conditions on them are checked again after the record is locked, together with everything that a deletion would
- * wait for. A record that does not meet them is not locked. SQLite has one writer and no lock statement: an update without effect takes the lock.
+ * wait for. A record that does not meet them is not locked. SQLite has one writer and no lock statement: an update
+ * without effect takes the lock.
  */
 export function lockRow(
   session: SqlSession,
