@@ -1,11 +1,22 @@
 // Remult as its quick start has it: Express, and without a database of yours JSON files, here in the folder DATABASE.
 import express from "express";
-import { describeClass, Entity, Fields, JsonDataProvider } from "remult";
+import { describeEntity, Fields, JsonDataProvider } from "remult";
 import { remultApi } from "remult/remult-express";
 import { JsonEntityFileStorage } from "remult/server";
 
-class Item {}
-describeClass(Item, Entity("item0s", { allowApiCrud: true }), undefined, {
+class Item {
+  id = "";
+  title = "";
+  body: string | null = null;
+  views = 0;
+  rating: number | null = null;
+  open = false;
+  seenAt: Date | null = null;
+  status = "";
+  meta: unknown = null;
+}
+
+const fields = {
   id: Fields.id(),
   title: Fields.string(),
   body: Fields.string({ allowNull: true }),
@@ -15,7 +26,9 @@ describeClass(Item, Entity("item0s", { allowApiCrud: true }), undefined, {
   seenAt: Fields.date({ allowNull: true }),
   status: Fields.string(),
   meta: Fields.json({ allowNull: true }),
-});
+};
+
+describeEntity(Item, "item0s", fields, { allowApiCrud: true });
 
 const app = express();
 app.use(
