@@ -59,8 +59,15 @@ export interface AggregateQuery {
   readonly hidesSmall?: boolean | undefined;
 }
 
-/** The query of a list, a read or a count, from any surface. The gate checks it against the caller's field mask. */
+/**
+ * The query of a list, a read or a count, from any surface, and of the answer to a write. The gate checks it against the
+ * caller's field mask.
+ */
 export interface OperationQuery {
+  /**
+   * The condition on the records, as far as the caller may read what it is about. An update or delete whose record does
+   * not meet it changes nothing, as with `when`.
+   */
   where?: Where | undefined;
   /**
    * The search text: words of `.searchable()` fields, or a part of any text field when an entity has no searchable
@@ -262,7 +269,7 @@ export interface OperationInput {
   readonly set?: Readonly<Record<string, unknown>> | undefined;
   /**
    * A condition that the stored record must meet for the statement to apply (compare-and-set). Other records are not
-   * changed, and `records` is empty. Update and delete.
+   * changed, and `records` is empty. It is not limited to what the caller may read. Update and delete.
    */
   readonly when?: Where | undefined;
   /**

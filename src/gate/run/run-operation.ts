@@ -79,6 +79,9 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
     operation.query = asked instanceof Promise ? await asked : asked;
     const checked = isSystem ? narrowQuery(operation) : checkQuery(operation, input.bounded);
     operation.query = checked instanceof Promise ? await checked : checked;
+    const { where } = operation.query;
+    if (where !== undefined && (operation.kind === "update" || operation.kind === "delete"))
+      operation.require(where, "leave");
   }
   if (operation.query.textMoments && !plan.textMoments) operation.query = { ...operation.query, textMoments: false };
   if (plan.narrow.length > 0) await runHooks(plan.narrow, operation);

@@ -43,18 +43,17 @@ export async function upsert(
 ): Promise<Operation> {
   await assertMayWrite(scope, entity);
   const { on, data, query, expect } = typeof input === "function" ? await input() : input;
-  const when = whereOf(entity, keyOf(scope, entity, on), data);
   for (let attempt = 1; ; attempt++) {
-    const id = await findOnly(plainScope(scope), entity, when); // the record found is changed, which notes it
-    expect?.(id);
+    const found = await findByKey(plainScope(scope), entity, on, data); // the record found is changed, which notes it
+    expect?.(found?.id);
     try {
-      if (id === undefined) return await scope.run({ kind: "create", entity, data, query });
-      const updated = await scope.run({ kind: "update", entity, id, data, query, when });
+      if (found === undefined) return await scope.run({ kind: "create", entity, data, query });
+      const updated = await scope.run({ kind: "update", entity, id: found.id, data, query, when: found.where });
       if (updated.applied) return updated;
       throw new RecordChangedError(); // it has another key by now
     } catch (error) {
       const isOvertaken =
-        id === undefined
+        found === undefined
           ? isAbout(error, on)
           : error instanceof EntityNotFoundError || error instanceof RecordChangedError;
       // In a transaction, the failed statement may have aborted it.
@@ -64,23 +63,21 @@ export async function upsert(
 }
 
 /**
- * The id of the record with the given values of a unique key, if the caller may list it.
+ * Finds the record with the given values of a unique key, if the caller may list it; the condition is what it must
+ * still meet when it is used.
  * @param on a unique field, or the fields of a unique combination
  * @throws BadRequestError for fields that are not unique together, or that the caller may not read;
  *   ValidationFailedError for a key without a value
  */
-export function findByKey(
+export async function findByKey(
   scope: OperationScope,
   entity: AnyEntity,
   on: readonly string[],
   data: Readonly<Record<string, unknown>>,
-): Promise<string | undefined> {
-  return findOnly(scope, entity, whereOf(entity, keyOf(scope, entity, on), data));
-}
-
-async function findOnly(scope: OperationScope, entity: AnyEntity, where: Where): Promise<string | undefined> {
+): Promise<{ readonly id: string; readonly where: Where } | undefined> {
+  const where = whereOf(entity, keyOf(scope, entity, on), data);
   const { records } = await scope.run({ kind: "list", entity, query: { where, select: ["id"], limit: 1 } });
-  return records[0]?.id as string | undefined;
+  return records[0] && { id: records[0].id as string, where };
 }
 
 /** @throws AuthenticationError, AuthorizationError for a caller who may neither change nor create any record */

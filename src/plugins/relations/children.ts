@@ -6,6 +6,7 @@ import {
   type Operation,
   type OperationInput,
   type OperationScope,
+  type Where,
 } from "../../gate/index.ts";
 import { ConflictError, EntityNotFoundError, RecordChangedError } from "../../kernel/index.ts";
 import { idText, type NestedWrite, readCondition, wrong } from "./nested-input.ts";
@@ -33,7 +34,8 @@ export class Children {
       case "create":
         return this.#create(item as Data, path);
       case "connect":
-        return this.#connect(item, path);
+        await this.#connect(item, path);
+        return;
       case "connectOrCreate":
         return this.#connectOrCreate(item as ByKey, path);
       case "upsert":
@@ -65,15 +67,16 @@ export class Children {
     await this.#run({ kind: "create", data: { ...data, [this.#key]: this.#parent }, idOnly: true }, path, needed);
   }
 
-  async #connect(item: unknown, path: Path): Promise<void> {
+  /** @returns whether the record met the condition */
+  async #connect(item: unknown, path: Path, when?: Where): Promise<boolean> {
     const id = idText(this.#relation.target, item);
-    await this.#run({ kind: "update", id, data: { [this.#key]: this.#parent } }, path);
+    return (await this.#run({ kind: "update", id, data: { [this.#key]: this.#parent }, when }, path)).applied;
   }
 
   async #connectOrCreate(byKey: ByKey, path: Path): Promise<void> {
-    const id = await findNested(this.#operation, path, this.#relation.target, byKey);
-    if (id === undefined) await this.#create(byKey.create, [...path, "create"], Object.keys(byKey.where));
-    else await this.#connect(id, path);
+    const found = await findNested(this.#operation, path, this.#relation.target, byKey);
+    if (found === undefined) await this.#create(byKey.create, [...path, "create"], Object.keys(byKey.where));
+    else if (!(await this.#connect(found.id, path, found.where))) throw new RecordChangedError();
   }
 
   async #upsert({ where: given, create, update }: { where: Data; create: Data; update: Data }, path: Path) {

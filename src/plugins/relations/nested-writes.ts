@@ -1,5 +1,6 @@
 import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import {
+  compileWhere,
   type FurtherWrite,
   type HookFunction,
   isNestedWrite,
@@ -10,7 +11,7 @@ import {
   type Row,
   seesRelation,
 } from "../../gate/index.ts";
-import { AuthorizationError, EntityNotFoundError, InternalError } from "../../kernel/index.ts";
+import { AuthorizationError, EntityNotFoundError, InternalError, RecordChangedError } from "../../kernel/index.ts";
 import { Children } from "./children.ts";
 import {
   byRelation,
@@ -22,7 +23,7 @@ import {
   wrong,
 } from "./nested-input.ts";
 import { assertStill, type Links, type Right, rightToRead } from "./pair-rights.ts";
-import { type ByKey, findNested, type Path, runFollowing, runNested } from "./run-nested.ts";
+import { type ByKey, type FoundByKey, findNested, type Path, runFollowing, runNested } from "./run-nested.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -60,6 +61,8 @@ export function addNestedHooks(
     operation.transactional = true;
     if (operation.kind === "update" && writes.some(changesReferred))
       operation.whenDecidedAgain((again) => assertStillRead(operation, again));
+    if (writes.some((write) => write.verb === "connectOrCreate" && !isAfter(write)))
+      operation.whenDecidedAgain((again) => assertStillFound(operation, again));
     pairs.set(operation, planPairs(operation, writes));
     planReferences(operation, writes);
     const after = writes.filter(isAfter);
@@ -163,7 +166,29 @@ async function madeOrFound(
   if (verb === "create") return create(item as Data, path);
   const byKey = item as ByKey;
   const found = await findNested(operation, path, entity, byKey);
-  return found ?? create(byKey.create, [...path, "create"], Object.keys(byKey.where));
+  noteFound(operation, path, entity, found);
+  return found?.id ?? create(byKey.create, [...path, "create"], Object.keys(byKey.where));
+}
+
+/** The records that an operation has found by their keys, by the paths in its input. */
+const foundByKey = new WeakMap<Operation, Map<string, Right>>();
+
+function noteFound(operation: Operation, path: Path, entity: AnyEntity, found: FoundByKey | undefined): void {
+  const noted = foundByKey.get(operation) ?? new Map<string, Right>();
+  foundByKey.set(operation, noted);
+  const place = path.join(".");
+  if (found === undefined) {
+    noted.delete(place);
+    return;
+  }
+  const { id, where } = found;
+  const reasons = new Map([[id, compileWhere(operation.scope.app.model, entity, where)]]);
+  noted.set(place, { entity, ids: [id], reasons, refusal: () => new RecordChangedError() });
+}
+
+/** @throws RecordChangedError if a record that was found by its key has another one by now */
+async function assertStillFound(operation: Operation, writes: readonly FurtherWrite[]): Promise<void> {
+  await assertStill(operation.scope, [...(foundByKey.get(operation)?.values() ?? [])], writes);
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   type PairChange,
   pairsChangedBy,
   type Row,
+  type Where,
 } from "../../gate/index.ts";
 import { AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 import { wrong } from "./nested-input.ts";
@@ -177,8 +178,15 @@ export interface ByKey {
   readonly create: Readonly<Record<string, unknown>>;
 }
 
+/** A record that was found by its key. */
+export interface FoundByKey {
+  readonly id: string;
+  /** What the record must still meet when it is used. */
+  readonly where: Where;
+}
+
 /**
- * The id of the record with a key; undefined if it has to be created.
+ * Finds the record with a key; undefined if it has to be created.
  * @throws ValidationFailedError if the new record's key differs
  */
 export async function findNested(
@@ -186,9 +194,9 @@ export async function findNested(
   path: Path,
   target: AnyEntity,
   { where, create }: ByKey,
-): Promise<string | undefined> {
+): Promise<FoundByKey | undefined> {
   const names = Object.keys(where);
-  const id = await inPath(operation, [...path, "where"], (scope) => findByKey(scope, target, names, where));
+  const found = await inPath(operation, [...path, "where"], (scope) => findByKey(scope, target, names, where));
   for (const name of names) {
     const column = target.columns[name] as ColumnDefinition;
     const given = create[name] ?? undefined;
@@ -196,7 +204,7 @@ export async function findNested(
       given !== undefined && column.kind.compare(keyValue(column, given), keyValue(column, where[name])) === 0;
     if (!isSame) throw wrong([...path, "create", name], 'must be the value that "where" has');
   }
-  return id;
+  return found;
 }
 
 async function inPath<T>({ scope }: Operation, path: Path, work: (scope: OperationScope) => Promise<T>): Promise<T> {

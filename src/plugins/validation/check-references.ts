@@ -1,5 +1,6 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import {
+  asReader,
   type Condition,
   compileWhere,
   type FurtherWrite,
@@ -58,7 +59,7 @@ export async function checkReferences(references: readonly Reference[], operatio
   refuseMissing(unseen.filter((_, index) => !stored[index]));
   const { data } = operation;
   for (const { column } of unseen) {
-    operation.require({ [column]: data[column] }, "changed");
+    operation.require(await asReader(operation, { [column]: data[column] }), "changed");
     delete data[column];
   }
   await checkAgainLater(references, operation);

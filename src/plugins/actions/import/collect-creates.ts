@@ -152,6 +152,7 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
     if (!(await owners.keep(data, id))) owners.forget();
     const written = await noting(inner.execute(statement));
     if (written.count > 0) changes++;
+    else owners.forget(); // the record may have other values by now
     return written;
   }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AnyEntity, isKeelsonError } from "../../../entity/index.ts";
-import { type Driver, findsRecord, inTurn, type OperationScope } from "../../../gate/index.ts";
+import { type Driver, findsRecord, inTurn, type OperationScope, type Where } from "../../../gate/index.ts";
 import { ConflictError, type FieldErrors, InternalError, ValidationFailedError } from "../../../kernel/index.ts";
 import { type CollectedWrites, collectCreates } from "./collect-creates.ts";
 import type { GivenRow } from "./given-row.ts";
@@ -127,10 +127,10 @@ async function importRow(
   if (errors !== undefined) return { kind: "failed", errors };
   const before = writes.changes;
   try {
-    const id = await existing(job, writes, data);
-    if (id === TAKEN_BACK) return { ...(await create(job, scope, data)), kind: "updated" };
+    const found = await existing(job, writes, data);
+    if (found?.id === TAKEN_BACK) return { ...(await create(job, scope, data)), kind: "updated" };
     const updated =
-      id === undefined || !(await mayKnow(job, scope, id)) ? undefined : await change(job, scope, id, data);
+      found === undefined || !(await mayKnow(job, scope, found.id)) ? undefined : await change(job, scope, found, data);
     return updated ?? (await create(job, scope, data));
   } catch (error) {
     const found = rowErrors(error);
@@ -139,18 +139,24 @@ async function importRow(
   }
 }
 
-/** The id of the record with the row's values, even if the caller may not read that record. */
+/** A record with the values of a row's key, which it must still have when it is changed. */
+interface Existing {
+  readonly id: string;
+  readonly when: Where;
+}
+
+/** Finds the record with the row's values, even if the caller may not read it. */
 async function existing(
   { upsertBy, unique }: ImportJob,
   { owners }: CollectedWrites,
   data: GivenRow["data"],
-): Promise<string | undefined> {
+): Promise<Existing | undefined> {
   const values = upsertBy && unique.valuesOf(upsertBy, data);
   if (upsertBy === undefined || values === undefined) return undefined;
   const id = await owners.of(upsertBy, values);
   // A record that a dry run has rolled back cannot be changed. The row is checked as a new record instead.
   if (id === TAKEN_BACK) owners.release(upsertBy, values);
-  return id ?? undefined;
+  return id === null ? undefined : { id, when: values };
 }
 
 /**
@@ -175,7 +181,7 @@ async function mayKnow({ entity, upsertBy = [] }: ImportJob, scope: OperationSco
 async function change(
   { entity, rules }: ImportJob,
   scope: OperationScope,
-  id: string,
+  { id, when }: Existing,
   data: GivenRow["data"],
 ): Promise<RowOutcome | undefined> {
   const isTheirs = await findsRecord(scope, {
@@ -189,7 +195,7 @@ async function change(
   });
   if (!isTheirs) return undefined;
   const { id: _, ...changes } = data;
-  const operation = await scope.run({ kind: "update", entity, id, rules, data: changes, ifFound: true });
+  const operation = await scope.run({ kind: "update", entity, id, rules, data: changes, when, ifFound: true });
   return operation.applied ? { kind: "updated", ignored: operation.ignored } : undefined;
 }
 

@@ -1,11 +1,29 @@
 import { type AnyEntity, isObject } from "../../../entity/index.ts";
-import { ignoredHeader, type Operation, type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
-import { BadRequestError, Reply, routeSegment, ValidationFailedError } from "../../../kernel/index.ts";
+import {
+  type Decision,
+  ignoredHeader,
+  type Operation,
+  type OperationScope,
+  presentSettled,
+  type Reasons,
+  type Row,
+  reasonsFor,
+  stillAllowed,
+} from "../../../gate/index.ts";
+import {
+  BadRequestError,
+  RecordChangedError,
+  Reply,
+  routeSegment,
+  ValidationFailedError,
+} from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { type ActionContext, type ActionRecord, definitionOf } from "../action/action-definition.ts";
 import { mayReadSome } from "../action/describe-action.ts";
 
 type Overrides = Readonly<Record<string, unknown>>;
+/** Reads what the caller may copy of the original. */
+type ReadOriginal = (scope: OperationScope) => Promise<Row>;
 type CloneShape = PlainShape<ActionRecord, true, Overrides>;
 
 /**
@@ -46,9 +64,11 @@ export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuil
     async handler(context) {
       const { scope, entity, params, rules, root } = context;
       const overrides = overridesOf(context.input);
-      const read = await scope.run({ kind: "read", entity, id: params.id, rules });
-      const copied = await copyable(read.records[0] as Row, entity, scope, fieldsToExclude);
-      const { records, ignored } = await createCopy(context, copied, overrides);
+      const read: ReadOriginal = async (by) => {
+        const { records } = await by.run({ kind: "read", entity, id: params.id, rules });
+        return copyable(records[0] as Row, entity, by, fieldsToExclude);
+      };
+      const { records, ignored } = await createCopy(context, read, await read(scope), overrides);
       const location = `${root}/${routeSegment(entity)}/${encodeURIComponent(String(records[0]?.id))}`;
       const sent = ignored.filter((name) => Object.hasOwn(overrides, name.split(".", 1)[0] as string));
       return new Reply(201, records[0], { location, ...ignoredHeader(sent) });
@@ -67,10 +87,24 @@ function overridesOf(input: unknown): Overrides {
  * refuses are left out.
  * @throws ValidationFailedError naming the values that have to be sent
  */
-async function createCopy(context: ActionContext, copied: Row, overrides: Overrides): Promise<Operation> {
-  const { scope, entity, rules } = context;
+async function createCopy(
+  context: ActionContext,
+  read: ReadOriginal,
+  copied: Row,
+  overrides: Overrides,
+): Promise<Operation> {
+  const { scope, entity, params, rules } = context;
+  const id = String(params.id);
+  const decision = await scope.access.decide({ kind: "read", entity, id, rules });
+  const data = (operation: Operation): Row => {
+    whileReadable(operation, id, decision, async (inner) => {
+      const shown = await read(inner);
+      if (!Object.keys(copied).every((name) => Object.hasOwn(shown, name))) throw new RecordChangedError();
+    });
+    return { ...copied, ...overrides };
+  };
   try {
-    return await scope.run({ kind: "create", entity, rules, data: { ...copied, ...overrides } });
+    return await scope.run({ kind: "create", entity, rules, data });
   } catch (error) {
     if (!(error instanceof ValidationFailedError)) throw error;
     const refused = error.issues.filter(({ code }) => code === "invalid_reference").map(({ path }) => String(path[0]));
@@ -79,8 +113,33 @@ async function createCopy(context: ActionContext, copied: Row, overrides: Overri
     );
     if (unseen.length === 0) throw withReasons(error, copied);
     const rest = Object.entries(copied).filter(([name]) => !unseen.includes(name));
-    return createCopy(context, Object.fromEntries(rest), overrides);
+    return createCopy(context, read, Object.fromEntries(rest), overrides);
   }
+}
+
+/**
+ * Stores a copy only while the caller may read the original, and what is copied of it: the transaction of the copy, and
+ * its statement, may wait for other writes. The copy itself does not count.
+ */
+function whileReadable(
+  operation: Operation,
+  id: string,
+  decision: Decision,
+  assertShown: (scope: OperationScope) => Promise<void>,
+): void {
+  const { entity, scope } = operation;
+  const isOpen = decision.predicate === undefined && decision.guard === undefined;
+  if (isOpen && !scope.access.mask(entity).readablePerRow?.size) return;
+  let reasons: Reasons = new Map();
+  operation.transactional = true;
+  operation.whenHeld(async () => {
+    await assertShown(operation.scope);
+    reasons = await reasonsFor(operation.scope, entity, decision, [id]);
+  });
+  operation.whenDecidedAgain(async (writes) => {
+    const allowed = await stillAllowed(operation.scope, entity, reasons, writes);
+    if (!allowed.has(id)) throw new RecordChangedError();
+  });
 }
 
 /** Adds the reason to errors about required values that were not copied. */

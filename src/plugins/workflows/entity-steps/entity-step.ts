@@ -78,9 +78,17 @@ export function assertUnchanged(entity: EntityRef, now: Row, left: Row, columns:
     throw new ConflictError(`${entityName(entity)} ${String(left.id)} has been changed since: ${changed.join(", ")}`);
 }
 
+/** The record that a step changes. */
+export interface Match {
+  /** Undefined if no record matches. */
+  readonly id: string | undefined;
+  /** What the record must still meet when it is written; undefined for a condition on the id alone. */
+  readonly query: { readonly where: Where } | undefined;
+}
+
 /**
- * The id of the only record that matches, among those that the caller may update or delete. A condition on the id alone
- * returns that id without a query.
+ * Finds the only record that matches, among those that the caller may update or delete. A condition on the id alone
+ * needs no query.
  * @throws ConfigurationError for empty conditions, which could match an arbitrary record; ConflictError if several
  * records match
  */
@@ -89,11 +97,11 @@ export async function soleMatch(
   entity: EntityRef,
   where: Where,
   access: "update" | "delete",
-): Promise<string | undefined> {
+): Promise<Match> {
   const names = Object.keys(where ?? {});
   if (names.length === 0)
     throw new ConfigurationError(`A step has to say which record of ${entityName(entity)} it is about`);
-  if (names.length === 1 && typeof where.id === "string") return where.id;
+  if (names.length === 1 && typeof where.id === "string") return { id: where.id, query: undefined };
   const query = { where, limit: 2, select: ["id"] };
   const found =
     scope === undefined
@@ -101,5 +109,5 @@ export async function soleMatch(
       : (await scope.run({ kind: "list", entity, access, query })).records;
   if (found.length > 1)
     throw new ConflictError(`Several records of ${entityName(entity)} match; a step is about one of them`);
-  return found[0]?.id as string | undefined;
+  return { id: found[0]?.id as string | undefined, query: { where } };
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../../entity/index.ts";
-import { defaultIds, type EntityRef, entityName, type Row, type Where } from "../../../gate/index.ts";
+import { allOf, defaultIds, type EntityRef, entityName, type Row, type Where } from "../../../gate/index.ts";
 import { ConflictError, EntityNotFoundError } from "../../../kernel/index.ts";
 import { type Step, type StepContext, WithMemo } from "../definition/step.ts";
 import {
@@ -19,6 +19,7 @@ import {
   type FromContext,
   heldRecord,
   isEntity,
+  type Match,
   resolved,
   soleMatch,
 } from "./entity-step.ts";
@@ -116,12 +117,13 @@ export function updateEntityStep(...given: readonly unknown[]): Step {
     transactional: true,
     async execute(context) {
       assertProtected(entity, context);
-      const id = await soleMatch(context, entity, await resolved(where, context), "update");
+      const match = await soleMatch(context, entity, await resolved(where, context), "update");
+      const { id } = match;
       const before = id === undefined ? null : await heldRecord(context, entity, id);
       const changes = await resolved(data, context);
       const linked = before === null ? [] : await writtenPairs(context, entity, id as string, changes);
       // If no record matched, the gate throws the right error: not found, or not allowed.
-      await update(context, entity, id ?? "", changes, before);
+      await update(context, entity, match, changes, before);
       const after = (await context.driver.findOne(entity, { id })) as Row;
       const links = await writtenPairs(context, entity, id as string, changes);
       const columns = changedColumns(before as Row, after);
@@ -142,7 +144,7 @@ export function updateEntityStep(...given: readonly unknown[]): Step {
       const now = await heldRecord(context, entity, id);
       if (now === null) throw new ConflictError(`${entityName(entity)} ${id} has been deleted since`);
       assertUnchanged(entity, now, after, Object.keys(before));
-      if (Object.keys(before).length > 0) await update(context, entity, id, before, now);
+      if (Object.keys(before).length > 0) await update(context, entity, { id, query: undefined }, before, now);
       await unlinkAgain(context, linked);
       await linkAgain(context, unlinked);
     },
@@ -152,13 +154,16 @@ export function updateEntityStep(...given: readonly unknown[]): Step {
 async function update(
   context: StepContext,
   entity: EntityRef,
-  id: string,
+  { id = "", query }: Match,
   data: Row,
   before: Row | null,
 ): Promise<void> {
   const { scope, driver } = context;
-  if (scope !== undefined) await scope.run({ kind: "update", entity, id, data });
-  else if (before === null || (await driver.update(entity, { id }, data)) === null) throw new EntityNotFoundError();
+  const isApplied =
+    scope === undefined
+      ? before !== null && (await driver.update(entity, allOf({ id }, query?.where), data)) !== null
+      : (await scope.run({ kind: "update", entity, id, data, query })).applied;
+  if (!isApplied) throw new EntityNotFoundError();
 }
 
 function pick(row: Row, names: readonly string[]): Row {
@@ -184,12 +189,15 @@ export function deleteEntityStep(...given: readonly unknown[]): Step {
     async execute(context) {
       assertProtected(entity, context);
       const { scope, driver } = context;
-      const id = await soleMatch(context, entity, await resolved(where, context), "delete");
+      const { id, query } = await soleMatch(context, entity, await resolved(where, context), "delete");
       const before = id === undefined ? null : await heldRecord(context, entity, id, "delete");
       const follows = before === null ? undefined : await whatFollows(context, entity, id as string);
       const links = before === null ? [] : await pairsOf(context, entity, id as string);
-      if (scope !== undefined) await scope.run({ kind: "delete", entity, id: id ?? "" });
-      else if (id === undefined || !(await driver.delete(entity, { id }))) throw new EntityNotFoundError();
+      const isDeleted =
+        scope === undefined
+          ? id !== undefined && (await driver.delete(entity, allOf({ id }, query?.where)))
+          : (await scope.run({ kind: "delete", entity, id: id ?? "", query })).applied;
+      if (!isDeleted) throw new EntityNotFoundError();
       // Thrown after the delete, so that only callers who may delete the record see it; the transaction rolls back.
       if (follows !== undefined)
         throw new ConflictError(
