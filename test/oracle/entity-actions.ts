@@ -66,10 +66,10 @@ const withMoments = (row: Record<string, unknown>): Record<string, unknown> =>
 
 /** A workflow of one entity step. */
 export function stepsFor(entity: AnyEntity, call: HandlerCall): WorkflowStep[] {
-  const { do: kind, id = "", data = {} } = call;
+  const { do: kind, where = {}, data = {} } = call;
   if (kind === "create") return [k.createEntityStep("last", entity, data as never)];
-  if (kind === "update") return [k.updateEntityStep("last", entity, { id }, data as never)];
-  return [k.deleteEntityStep("last", entity, { id })];
+  if (kind === "update") return [k.updateEntityStep("last", entity, where, data as never)];
+  return [k.deleteEntityStep("last", entity, where)];
 }
 
 /** The status that an app would respond with. */

@@ -218,6 +218,8 @@ export interface Step {
   readonly meanwhile?: readonly Meanwhile[];
   /** The row whose lock the call waits for. @default the record of the call */
   readonly waitsFor?: { readonly entity: string; readonly id: string };
+  /** What a workflow's step asks of its record besides the id. */
+  readonly match?: Row;
   /** Repeats the request after a change of a field that the caller may not read; the response must be the same. */
   readonly unseen?: Meanwhile;
   /** Sends the same request again with the same key, as this caller: the same user with other rights. */

@@ -170,8 +170,9 @@ async function overHandler(
 const RUNS = ["action", "handler", "run"] as const;
 
 async function overSteps(app: OracleApp, path: string, step: Step): Promise<Observed> {
-  const { call, by, uid } = step;
-  const handlerCall = call as HandlerCall;
+  const { call, by, uid, match } = step;
+  const where = { id: "id" in call ? call.id : "", ...match };
+  const handlerCall = { ...call, where } as HandlerCall;
   // The way is chosen by the step's name.
   const way = RUNS[Number.parseInt(uid.replace(/\D/g, ""), 10) % RUNS.length];
   if (way === "handler") {
@@ -187,7 +188,7 @@ async function overSteps(app: OracleApp, path: string, step: Step): Promise<Obse
     return { status: statusOfRun(result), body: undefined };
   }
   const name = { create: "stepCreate", update: "stepUpdate", delete: "stepDelete" }[call.do as "create"];
-  const body = { data: handlerCall.data ?? {}, where: { id: handlerCall.id ?? "" } };
+  const body = { data: handlerCall.data ?? {}, where };
   return { status: (await send(app, by, "POST", `${path}/${name}`, body)).status, body: undefined };
 }
 

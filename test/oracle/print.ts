@@ -87,6 +87,7 @@ function printStep(scenario: Scenario, step: Step): string {
     `  ${step.uid} ${who(step.by)}: ${kind} ${entity.name}${about}${search}`,
     sent.length > 0 ? ` ${JSON.stringify(Object.fromEntries(sent))}` : "",
     step.surface === "http" ? "" : ` through ${step.surface}${given === undefined ? "" : ` ${JSON.stringify(given)}`}`,
+    step.match ? `\n    if the record has ${JSON.stringify(step.match)}` : "",
     step.unseen ? `\n    and again after ${JSON.stringify(step.unseen)}` : "",
     step.waitsFor ? `\n    while ${step.waitsFor.entity} ${step.waitsFor.id} is locked` : "",
     step.meanwhile ? `\n    meanwhile: ${JSON.stringify(step.meanwhile)}` : "",

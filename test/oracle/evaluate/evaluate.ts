@@ -12,6 +12,7 @@ import { document } from "./documents.ts";
 import type { Outcome, Setting } from "./outcome.ts";
 import * as reads from "./reads.ts";
 import { report } from "./reports.ts";
+import { passes } from "./rules.ts";
 import type { World } from "./world.ts";
 import * as writes from "./writes.ts";
 
@@ -49,8 +50,20 @@ export function evaluate(model: Model, world: World, step: Step): Outcome[] {
  * Workflow steps find “the one record that matches”; a record out of reach may count as missing. They do not delete a
  * record whose deletion deletes or changes others, because that could not be compensated.
  */
-function ofSteps({ world, entity }: Setting, { call }: Step, outcomes: Outcome[]): Outcome[] {
-  const isRefused = outcomes.some(({ status }) => status === 403 || status === 401);
+function ofSteps({ model, world, entity, by }: Setting, { call, match }: Step, outcomes: Outcome[]): Outcome[] {
+  const refusals = outcomes.filter(({ status }) => status === 403 || status === 401);
+  const row = "id" in call ? world.rows.get(entity.name)?.get(call.id ?? "") : undefined;
+  if (match !== undefined) {
+    // A record is searched for like in a list, where rules that look at each record find nothing.
+    const rules = entity.rules[call.do === "update" ? "update" : "delete"];
+    const finds = row !== undefined && passes(model, world, entity, row, rules, by, "list");
+    if (!finds) return [{ status: 404 }, { status: 403 }, { status: 401 }];
+    if (Object.entries(match).some(([name, value]) => row[name] !== value)) {
+      // The step's data may be validated before its condition is checked again.
+      return [{ status: 404 }, ...outcomes.filter(({ status }) => status >= 400)];
+    }
+  }
+  const isRefused = refusals.length > 0;
   if (isRefused && call.do === "update") return [...outcomes, { status: 404 }];
   if (call.do !== "delete") return outcomes;
   const [{ world: after }] = outcomes as [Outcome];

@@ -9,6 +9,7 @@ import {
   type Condition,
   type EntityModel,
   entityOf,
+  type FieldModel,
   keyOf,
   keysOf,
   type Meanwhile,
@@ -67,6 +68,47 @@ function revocations(making: Making, row: Readonly<Record<string, Scalar>>, rule
   return out;
 }
 
+/** A workflow's step whose record must have a value that it may lose while the step waits for it. */
+function matchOf(
+  { random, features, entity }: Making,
+  row: Row,
+  meanwhile: readonly Meanwhile[],
+): Pick<Step, "surface"> & Pick<Step, "match" | "meanwhile"> {
+  const isPlain = ({ unique, encrypted, password, readable, omit, computedFrom, kind }: FieldModel): boolean =>
+    ![unique, encrypted, password, readable, omit, computedFrom].some(Boolean) && kind !== "datetime";
+  const plain = entity.fields.filter((one) => isPlain(one) && row[one.name] !== null);
+  if (!features.has("steps") || plain.length === 0 || random.chance(0.7)) return { surface: "http", meanwhile };
+  const field = random.pick(plain);
+  const match = { [field.name]: row[field.name] as Scalar };
+  const change: Meanwhile = { set: entity.name, id: row.id as string, to: { [field.name]: valueFrom(random, field) } };
+  return { surface: "steps", match, meanwhile: random.chance(0.5) ? [change] : meanwhile };
+}
+
+/** A clone that waits for a record to which the original refers, while its caller loses rights. */
+export function cloneOf(making: Making, uid: string): Step | undefined {
+  const { random, model, world, by } = making;
+  const isMasked = (entity: EntityModel): boolean =>
+    entity.fields.some(({ readable }) => readable?.some(({ rule }) => rule !== "team" && rule !== "admin"));
+  const steps = model.entities
+    .filter((entity) => entity.actions.includes("clone") && !isMasked(entity))
+    .flatMap((entity) => rowsOf(world, entity.name).map((row) => ({ entity, row })))
+    .flatMap(({ entity, row }): Step[] => {
+      const id = row.id as string;
+      const rules = [...(entity.rules.read ?? []), ...(entity.rules.create ?? [])];
+      const changes = revocations({ ...making, entity }, row, rules);
+      // What the copy has is read before the change.
+      const possible = changes.filter((one) => !("set" in one && one.id === id));
+      const keys = keysOf(entity).filter((one) => typeof row[keyOf(one)] === "string");
+      if (possible.length === 0 || keys.length === 0) return [];
+      const key = random.pick(keys);
+      const waitsFor = { entity: key.target, id: row[keyOf(key)] as string };
+      const call: Call = { do: "clone", id };
+      return [{ uid, by, on: entity.name, surface: "http", call, waitsFor, meanwhile: [random.pick(possible)] }];
+    })
+    .filter((step) => succeeds(making, step));
+  return steps.length === 0 ? undefined : random.pick(steps);
+}
+
 /** A write whose caller loses rights while it runs. */
 export function raceOf(making: Making, uid: string): Step | undefined {
   const { random, model, world, entity, by } = making;
@@ -86,7 +128,7 @@ export function raceOf(making: Making, uid: string): Step | undefined {
   const data = Object.fromEntries(random.some(plain, 0.4).map((field) => [field.name, valueFrom(random, field)]));
   const call: Call =
     access === "update" ? { do: "update", id: row.id as string, data } : { do: "delete", id: row.id as string };
-  return { uid, by, on: entity.name, surface: "http", call, meanwhile };
+  return { uid, by, on: entity.name, call, ...matchOf(making, row, meanwhile) };
 }
 
 /** A write that waits for the lock of another row, one that it refers to, while its caller loses rights. */

@@ -9,7 +9,7 @@ import { batchStep, upsertStep } from "./combined.ts";
 import { idsOf, type Making, principalsOf, someId } from "./making.ts";
 import { nestedStep } from "./nested.ts";
 import { inputOf, pathsOf, queryOf, shapeOf } from "./parts.ts";
-import { raceOf, replayOf, waitOf } from "./races.ts";
+import { cloneOf, raceOf, replayOf, waitOf } from "./races.ts";
 import { readerFrom, reportFrom } from "./reports.ts";
 import { unseenChange } from "./unseen.ts";
 
@@ -125,7 +125,7 @@ export function makeStep(random: Random, all: Features, model: Model, world: Wor
     if (race !== undefined) return race;
   }
   if (features.has("waits") && random.chance(features.has("basics") ? 0.03 : 0.3)) {
-    const wait = waitOf(making, uid);
+    const wait = (random.chance(0.3) ? cloneOf(making, uid) : undefined) ?? waitOf(making, uid);
     if (wait !== undefined) return wait;
   }
   if (features.has("replays") && random.chance(features.has("basics") ? 0.03 : 0.3)) {

@@ -1,5 +1,5 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
-import type { Driver, EntityRef } from "../../../gate/index.ts";
+import { type Driver, type EntityRef, isNestedWrite } from "../../../gate/index.ts";
 import type { StepContext } from "../definition/step.ts";
 import { definitionOf } from "./entity-step.ts";
 
@@ -26,14 +26,16 @@ export async function pairsOf(context: StepContext, ref: EntityRef, id: string):
   return found;
 }
 
-/** The current pairs of those relations that some data writes by `<relation>Ids`. */
+/** The current pairs of those relations that some data writes. */
 export async function writtenPairs(
   context: StepContext,
   ref: EntityRef,
   id: string,
   data: Readonly<Record<string, unknown>>,
 ): Promise<readonly Pairs[]> {
-  const written = linksOf(context, ref).filter(({ relation, isOwn }) => isOwn && `${relation.name}Ids` in data);
+  const written = linksOf(context, ref).filter(
+    ({ relation, isOwn }) => isOwn && (`${relation.name}Ids` in data || relation.name in data),
+  );
   return Promise.all(
     written.map(async ({ relation: { source, name } }) => ({
       entity: source.name,
@@ -41,6 +43,34 @@ export async function writtenPairs(
       pairs: await context.driver.links(source, name, [id]),
     })),
   );
+}
+
+/**
+ * The relations of which some data writes records in a way that the compensation cannot take back. It takes back
+ * references and pairs, and deletes children of a created record that the database deletes with it.
+ */
+export function otherWrites(
+  context: StepContext,
+  ref: EntityRef,
+  data: Readonly<Record<string, unknown>>,
+  kind: "create" | "update",
+): readonly string[] {
+  const { scope } = context;
+  const entity = definitionOf(ref, context);
+  if (scope === undefined || entity === undefined) return [];
+  const { model } = scope.app;
+  const isTakenBack = ({ type, target, foreignKey }: ResolvedRelation, verb: string, given: unknown): boolean => {
+    if (type === "belongsTo" || type === "manyToMany") return ["connect", "disconnect", "set"].includes(verb);
+    const key = model.relationsOf(target).find((one) => one.type === "belongsTo" && one.foreignKey === foreignKey);
+    const items = Array.isArray(given) ? given : [given];
+    const isAlone = items.every((item) => !Object.values(item ?? {}).some(isNestedWrite));
+    return kind === "create" && verb === "create" && key?.onDelete === "cascade" && isAlone;
+  };
+  return Object.entries(data).flatMap(([name, value]) => {
+    const relation = isNestedWrite(value) ? model.relation(entity, name) : undefined;
+    if (relation === undefined || relation.remote !== undefined) return [];
+    return Object.entries(value as object).every(([verb, given]) => isTakenBack(relation, verb, given)) ? [] : [name];
+  });
 }
 
 /** The pairs in `these` that are not in `those`. */

@@ -64,11 +64,17 @@ export function heldRecord(
 /** Columns that every write changes. They are ignored when two states are compared. */
 const OF_EVERY_WRITE: ReadonlySet<string> = new Set(["updatedAt", "version"]);
 
-/** Names of columns in which two states of a record differ. */
-export function changedColumns(before: Row, after: Row): readonly string[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (name) => !OF_EVERY_WRITE.has(name) && !isDeepStrictEqual(before[name], after[name]),
-  );
+/**
+ * The columns by which states of a record are compared, with those of omitted fields. Passwords and what is computed
+ * from other values are left out.
+ */
+export function comparedColumns(context: StepContext, entity: EntityRef, row: Row): readonly string[] {
+  const definition = definitionOf(entity, context);
+  const omitted = definition?.hidden.filter((name) => {
+    const { of, field } = definition.columns[name] ?? {};
+    return of === undefined && field?.password === undefined && name in row;
+  });
+  return [...Object.keys(row), ...(omitted ?? [])].filter((name) => !OF_EVERY_WRITE.has(name));
 }
 
 /** @throws ConflictError when another write has changed any of these columns */

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { ConfigurationError } from "../../../entity/index.ts";
 import { allOf, defaultIds, type EntityRef, entityName, type Row, type Where } from "../../../gate/index.ts";
 import { ConflictError, EntityNotFoundError } from "../../../kernel/index.ts";
 import { type Step, type StepContext, WithMemo } from "../definition/step.ts";
 import {
   linkAgain,
+  otherWrites,
   type Pairs,
   pairsOf,
   unlinkAgain,
@@ -14,7 +16,7 @@ import {
 import {
   assertProtected,
   assertUnchanged,
-  changedColumns,
+  comparedColumns,
   definitionOf,
   type FromContext,
   heldRecord,
@@ -49,19 +51,21 @@ export function createEntityStep(
     transactional: true,
     async execute(context) {
       assertProtected(entity, context);
-      const created = await create(context, entity, { ...(await resolved(data, context)) });
+      const values = { ...(await resolved(data, context)) };
+      const others = otherWrites(context, entity, values, "create");
+      const created = await create(context, entity, values);
       const stored = (await context.driver.findOne(entity, { id: created.id })) ?? created;
-      return new WithMemo(stored, { stored });
+      return new WithMemo(stored, { stored, others });
     },
     async compensate(context, _, memo) {
-      const { stored } = memo as { readonly stored: Row };
+      const { stored, others } = memo as { readonly stored: Row; readonly others?: readonly string[] };
+      assertAlone(others);
       const id = stored.id as string;
       const now = await heldRecord(context, entity, id);
       if (now === null) return; // deleted meanwhile: nothing is left to undo
       // Later steps may have changed the record and undone their change, which leaves only another `updatedAt` and
       // version.
-      const columns = Object.keys(stored).filter((column) => column !== "updatedAt" && column !== "version");
-      assertUnchanged(entity, now, stored, columns);
+      assertUnchanged(entity, now, stored, comparedColumns(context, entity, stored));
       const { scope, driver } = context;
       const isGone =
         scope === undefined
@@ -90,6 +94,8 @@ interface Memo {
   readonly before: Row;
   readonly after: Row;
   readonly secret: readonly string[];
+  /** Relations whose records were written with it. */
+  readonly others?: readonly string[];
   readonly linked: readonly Pairs[];
   readonly unlinked: readonly Pairs[];
 }
@@ -126,20 +132,24 @@ export function updateEntityStep(...given: readonly unknown[]): Step {
       await update(context, entity, match, changes, before);
       const after = (await context.driver.findOne(entity, { id })) as Row;
       const links = await writtenPairs(context, entity, id as string, changes);
-      const columns = changedColumns(before as Row, after);
+      const columns = comparedColumns(context, entity, after).filter(
+        (name) => !isDeepStrictEqual(before?.[name], after[name]),
+      );
       const secret = Object.keys(changes).filter((name) => definitionOf(entity, context)?.fields[name]?.password);
       return new WithMemo(after, {
         before: pick(before as Row, columns),
         after: pick(after, [...columns, "id"]),
         secret,
+        others: otherWrites(context, entity, changes, "update"),
         linked: withoutPairs(links, linked),
         unlinked: withoutPairs(linked, links),
       });
     },
     async compensate(context, _, memo) {
-      const { before, after, secret, linked, unlinked } = memo as Memo;
+      const { before, after, secret, others, linked, unlinked } = memo as Memo;
       if (secret.length > 0)
         throw new ConflictError(`A password that was changed cannot be taken back: ${secret.join(", ")}`);
+      assertAlone(others);
       const id = after.id as string;
       const now = await heldRecord(context, entity, id);
       if (now === null) throw new ConflictError(`${entityName(entity)} ${id} has been deleted since`);
@@ -164,6 +174,12 @@ async function update(
       ? before !== null && (await driver.update(entity, allOf({ id }, query?.where), data)) !== null
       : (await scope.run({ kind: "update", entity, id, data, query })).applied;
   if (!isApplied) throw new EntityNotFoundError();
+}
+
+/** @throws ConflictError if records of relations were written, too */
+function assertAlone(others: readonly string[] = []): void {
+  if (others.length > 0)
+    throw new ConflictError(`Related records that were written cannot be taken back: ${others.join(", ")}`);
 }
 
 function pick(row: Row, names: readonly string[]): Row {
