@@ -59,15 +59,9 @@ export interface AggregateQuery {
   readonly hidesSmall?: boolean | undefined;
 }
 
-/**
- * The query of a list, a read or a count, from any surface, and of the answer to a write. The gate checks it against the
- * caller's field mask.
- */
+/** The query of a list, a read or a count, or about the record of a write. Checked against the caller's field mask. */
 export interface OperationQuery {
-  /**
-   * The condition on the records, as far as the caller may read what it is about. An update or delete whose record does
-   * not meet it changes nothing, as with `when`.
-   */
+  /** An update or delete of a record that does not meet the condition changes nothing, as with `when`. */
   where?: Where | undefined;
   /**
    * The search text: words of `.searchable()` fields, or a part of any text field when an entity has no searchable
