@@ -1,4 +1,4 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import { type AnyEntity, isObject } from "../../entity/index.ts";
 import { isNestedWrite } from "../operation/nested-write.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
@@ -47,12 +47,14 @@ export function plainScope(scope: OperationScope): OperationScope {
 
 /** Notes the entities of nested writes: what is written depends on which of their records the caller may read. */
 function noteNested(scope: OperationScope, entity: AnyEntity, data: unknown, seen = new Set<unknown>()): void {
-  if (typeof data !== "object" || data === null || seen.has(data)) return;
+  if (!isObject(data) || seen.has(data)) return;
   seen.add(data);
   for (const [name, value] of Object.entries(data)) {
     const target = isNestedWrite(value) ? scope.app.model.relation(entity, name)?.target : undefined;
-    if (target !== undefined) scope.state.shown?.noteCount(target);
-    noteNested(scope, target ?? entity, value, seen);
+    if (target === undefined) continue;
+    scope.state.shown?.noteCount(target);
+    for (const item of Object.values(value as object).flat())
+      for (const part of [item, item?.create, item?.update]) noteNested(scope, target, part, seen);
   }
 }
 
