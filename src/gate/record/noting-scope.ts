@@ -1,5 +1,3 @@
-import { type AnyEntity, isObject } from "../../entity/index.ts";
-import { isNestedWrite } from "../operation/nested-write.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import { entityName } from "../statement/define-driver.ts";
@@ -20,13 +18,7 @@ export function notingScope(scope: OperationScope): OperationScope {
       // Noted even if it fails: a response may say that there is no such record.
       const entity = scope.app.model.get(entityName(input.entity));
       if (entity !== undefined) scope.state.shown?.noteEntity(entity);
-      const { data } = input;
-      const related = <T>(given: T): T => {
-        if (entity !== undefined) noteNested(scope, entity, given);
-        return given;
-      };
-      const noting = typeof data === "function" ? async (of: Operation) => related(await data(of)) : related(data);
-      return scope.run({ ...input, data: noting }).then(noted);
+      return scope.run(input).then(noted);
     },
     transaction: (work, options) => scope.transaction((inner) => work(notingScope(inner)), options),
   };
@@ -43,19 +35,6 @@ export function notingScope(scope: OperationScope): OperationScope {
 /** The scope without notes, for handlers whose response shows all records that it depends on. */
 export function plainScope(scope: OperationScope): OperationScope {
   return plainScopes.get(scope) ?? scope;
-}
-
-/** Notes the entities of nested writes: what is written depends on which of their records the caller may read. */
-function noteNested(scope: OperationScope, entity: AnyEntity, data: unknown, seen = new Set<unknown>()): void {
-  if (!isObject(data) || seen.has(data)) return;
-  seen.add(data);
-  for (const [name, value] of Object.entries(data)) {
-    const target = isNestedWrite(value) ? scope.app.model.relation(entity, name)?.target : undefined;
-    if (target === undefined) continue;
-    scope.state.shown?.noteCount(target);
-    for (const item of Object.values(value as object).flat())
-      for (const part of [item, item?.create, item?.update]) noteNested(scope, target, part, seen);
-  }
 }
 
 async function noted(operation: Operation): Promise<Operation> {

@@ -1,13 +1,11 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import {
   action,
-  belongsTo,
   bool,
   countAction,
   defineRule,
   entity,
   existsAction,
-  hasMany,
   int,
   keelson,
   memoryDriver,
@@ -18,20 +16,15 @@ import {
 import { idempotency } from "../../../src/plugins/idempotency/index.ts";
 
 const insider = defineRule("hrInsider", ({ user }) => user?.role === "insider");
-const secret = entity("secret", {
-  name: string,
-  value: int,
-  on: bool.default(true),
-  note: belongsTo(() => note).optional(),
-})
+const secret = entity("secret", { name: string, value: int, on: bool.default(true) })
   .rules({ read: [insider], update: ["authenticated"] })
   .actions({ exists: existsAction(), howMany: countAction(), flip: toggleAction("on") });
 /** The methods for the actions, which are not in the types of a handler's client. */
 const actionsOf = (client: object) =>
   client as Record<"exists" | "flip" | "howMany", (id?: string) => Promise<unknown>>;
 const run = () => action().rules("authenticated");
-const note = entity("note", { text: string, secrets: hasMany(() => secret) })
-  .rules({ read: ["authenticated"], create: ["authenticated"], update: ["authenticated"] })
+const note = entity("note", { text: string })
+  .rules({ read: ["authenticated"], create: ["authenticated"] })
   .actions({
     there: run().handler(async ({ client }) => ({ there: await actionsOf(client(secret)).exists("s1") })),
     many: run().handler(async ({ client }) => ({ many: await actionsOf(client(secret)).howMany() })),
@@ -44,16 +37,6 @@ const note = entity("note", { text: string, secrets: hasMany(() => secret) })
     listed: run().handler(async ({ scope }) => {
       const { records } = await scope.run({ kind: "list", entity: "secret", query: {} });
       return { names: records.map(({ name }) => name) };
-    }),
-    nested: run().handler(async ({ client }) => {
-      const upsert = [{ where: { name: "alpha" }, create: { name: "beta", value: 1 }, update: {} }];
-      await client(note).update("n1", { secrets: { upsert } });
-      return {};
-    }),
-    changed: run().handler(async ({ scope }) => {
-      const data = () => ({ secrets: { update: [{ id: "s1", value: 43 }] } });
-      await scope.run({ kind: "update", entity: "note", id: "n1", data });
-      return {};
     }),
     shown: run().handler(({ scope }) =>
       scope.transaction(async (inner) => {
@@ -77,9 +60,7 @@ describe("a repeated response of a handler", () => {
     await api.ready;
     role = "insider";
     await driver.deleteMany("secret", { id: { null: false } });
-    await driver.deleteMany("note", { id: { null: false } });
-    await driver.create("note", { id: "n1", text: "a", createdAt: new Date(), updatedAt: new Date() });
-    await api.asSystem().secret.create({ id: "s1", name: "alpha", value: 42, noteId: "n1" });
+    await api.asSystem().secret.create({ id: "s1", name: "alpha", value: 42 });
   });
   afterAll(() => api.close());
 
@@ -89,7 +70,7 @@ describe("a repeated response of a handler", () => {
     return (await api.fetch(new Request(`http://test.invalid/api/notes/${path}`, init))).status;
   }
 
-  it.each(["there", "many", "flip", "counted", "summed", "listed", "nested", "changed", "shown"])(
+  it.each(["there", "many", "flip", "counted", "summed", "listed", "shown"])(
     "is refused once the caller may no longer read what it depends on: %s",
     async (path) => {
       expect([await send(path, path), await send(path, path)]).toEqual([200, 200]);
