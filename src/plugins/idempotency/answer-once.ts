@@ -23,6 +23,7 @@ import {
   describeError,
   type KernelRequest,
   type KernelResponse,
+  UnavailableError,
 } from "../../kernel/index.ts";
 import { CountableRecords } from "./countable-records.ts";
 import {
@@ -150,7 +151,7 @@ export function answerOnce(
   async function respondAndKeep(call: RouteCall, next: Respond, scope: OperationScope, claim: Claim) {
     const { response, write } = await respondWith(call, next, scope);
     try {
-      await keepAnswer(scope, claim, write());
+      await keepAnswer(scope, claim, await write());
     } catch (error) {
       void cancelBody(response);
       throw error;
@@ -162,7 +163,7 @@ export function answerOnce(
   async function respondThenKeep(call: RouteCall, next: Respond, scope: OperationScope, claim: Claim) {
     const { response, write } = await respondWith(call, next, scope);
     try {
-      await keepAnswer(scope, claim, orNothing(write));
+      await keepAnswer(scope, claim, await orNothing(write));
     } catch (error) {
       const { requestId } = scope;
       scope.app.log.error("An answer could not be kept for its idempotency key", {
@@ -188,22 +189,26 @@ export function answerOnce(
     const counted = [...shown.counted].map(({ name }) => name);
     const detailed = new Set([...shown.detailed].map(({ name }) => name));
     const entities = [...records.keys(), ...seen.map(({ name }) => name)];
-    const rights = await rightsOf(scope, entities, records, counted, detailed);
-    const uses = await usesNow(
-      scope,
-      shown.uses.map((use) => ({ ...use, entity: use.entity.name })),
-    );
-    const isUnknown = !shown.isKnown || (await countable.areLost(scope));
-    const kept = { ...rights, ...(uses.length > 0 && { uses }), ...(isUnknown && { digest: UNKNOWN }) };
-    return { response, write: () => writeAnswer(response, added, kept, settings.answerBytes) };
+    const write = async (): Promise<string> => {
+      const rights = await rightsOf(scope, entities, records, counted, detailed);
+      const uses = await usesNow(
+        scope,
+        shown.uses.map((use) => ({ ...use, entity: use.entity.name })),
+      );
+      const isUnknown = !shown.isKnown || (await countable.areLost(scope));
+      const kept = { ...rights, ...(uses.length > 0 && { uses }), ...(isUnknown && { digest: UNKNOWN }) };
+      return writeAnswer(response, added, kept, settings.answerBytes);
+    };
+    return { response, write };
   }
 }
 
-function orNothing(write: () => string): string | null {
+/** Null for a response that is too large, and for one whose rights could not be noted within the request's time. */
+async function orNothing(write: () => Promise<string>): Promise<string | null> {
   try {
-    return write();
+    return await write();
   } catch (error) {
-    if (error instanceof BadRequestError) return null;
+    if (error instanceof BadRequestError || error instanceof UnavailableError) return null;
     throw error;
   }
 }

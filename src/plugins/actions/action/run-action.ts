@@ -141,8 +141,9 @@ async function authorizeAction(
   if (!onResource) return { record: null };
   const id = params.id as string;
   if (definition.takesAnyId !== true) refuseLongId(id, scope);
-  if (access !== "create") scope.state.shown?.uses.push({ entity, id, access, rules });
-  scope.state.shown?.uses.push({ entity, id, access: "read" });
+  // A copy is a new record, but its original is read by the action's rules.
+  const use: RecordUse = { entity, id, access: access === "create" ? "read" : access, rules };
+  scope.state.shown?.uses.push(use, { entity, id, access: "read" });
   return { record: null };
 }
 
