@@ -57,8 +57,10 @@ function ofSteps({ model, world, entity, by }: Setting, { call, match }: Step, o
     // A record is searched for like in a list, where rules that look at each record find nothing.
     const rules = entity.rules[call.do === "update" ? "update" : "delete"];
     const finds = row !== undefined && passes(model, world, entity, row, rules, by, "list");
-    if (!finds) return [{ status: 404 }, { status: 403 }, { status: 401 }];
-    if (Object.entries(match).some(([name, value]) => row[name] !== value)) {
+    const isMet = Object.entries(match).every(([name, value]) => row?.[name] === value);
+    // It may have been found before it changed, and pass another rule now.
+    if (!finds) return [{ status: 404 }, { status: 403 }, { status: 401 }, ...(isMet ? outcomes : [])];
+    if (!isMet) {
       // The step's data may be validated before its condition is checked again.
       return [{ status: 404 }, ...outcomes.filter(({ status }) => status >= 400)];
     }
