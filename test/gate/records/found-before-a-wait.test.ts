@@ -45,6 +45,7 @@ const note = entity("note", {
   state: string.default("open"),
   text: string.optional(),
   folder: belongsTo(() => folder).optional(),
+  about: belongsTo(() => person).optional(),
 })
   .id(string)
   .rules({ ...all, read: [memberOf] })
@@ -114,7 +115,7 @@ describe.each(POSTGRES)("a record that was found still meets the condition when 
     const system = app.api.asSystem();
     for (const id of ["ann", "hidden"]) await system.person.create({ id, name: id });
     await system.folder.create({ id: "f", name: "f", slug: "f", membersIds: ["ann"] });
-    await system.note.create({ id: "n", slug: "n", text: "old", folderId: "f" });
+    await system.note.create({ id: "n", slug: "n", text: "old", folderId: "f", aboutId: "hidden" });
     await system.tag.create({ id: "t", slug: "t" });
     await system.seat.create({ id: "s", slug: "s" });
   });
@@ -162,6 +163,14 @@ describe.each(POSTGRES)("a record that was found still meets the condition when 
     );
     expect(answer.status).toBe(403);
     expect(await app.api.asSystem().note.count({})).toBe(1);
+  });
+
+  it("a stored reference that is sent again reveals nothing once its record may not be read", async () => {
+    const answer = await whileHeld(database.url, { held: `update note set state = 'held'`, meanwhile: left }, () =>
+      app.as({ id: "ann" }).request("PATCH", "/api/notes/n", { aboutId: "hidden", text: "new" }),
+    );
+    expect(answer.status).toBe(400);
+    expect(await app.api.asSystem().note.get("n")).toMatchObject({ text: "old" });
   });
 
   it("an import creates a row whose record has another key meanwhile", async () => {
