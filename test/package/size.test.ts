@@ -30,8 +30,8 @@ describe("size", () => {
     expect(linesIn("src/kernel")).toBeLessThan(3_050);
   });
 
-  it("keeps kernel and gate under 9,700 lines of code", () => {
-    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(9_700);
+  it("keeps kernel and gate under 9,750 lines of code", () => {
+    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(9_750);
   });
 
   it("keeps each file of an adapter within 90 lines of code", () => {

@@ -11,21 +11,22 @@ export interface RecordUse {
   readonly kind?: "create" | "list" | "update" | "delete" | undefined;
   /** Whether callers who may use only some records may call the action. @default false */
   readonly forSome?: boolean | undefined;
+  /** Whether the response depends on which records the rules allow. @default false */
+  readonly counts?: boolean | undefined;
   readonly access: Access;
   /** Rules that replace the entity's. @default the entity's rules for `access` */
   readonly rules?: readonly string[] | undefined;
 }
 
-/** Called after an operation of a handler, with all entities counted so far. */
-type WhenCounted = (scope: OperationScope, counted: ReadonlySet<AnyEntity>) => Promise<void>;
+/** Called after an operation of a handler. */
+type WhenCounted = (scope: OperationScope, shown: ShownRecords) => Promise<void>;
 
 /**
  * The records that a response shows or depends on. The serializer notes the records it shows at any depth; in-process
  * clients note the entities they count; actions note the records they were allowed to use.
  */
 export class ShownRecords {
-  /** The records and entities that actions were allowed to use; responses may contain them in any form. */
-  readonly uses: RecordUse[] = [];
+  readonly #uses = new Map<string, RecordUse>();
   /** Entities for which the response may depend on the number of records that the caller may read. */
   readonly counted = new Set<AnyEntity>();
   /** Entities of which more than the ids of records is shown. */
@@ -51,7 +52,16 @@ export class ShownRecords {
     for (const [entity, ids] of notes.ids) this.ids.set(entity, new Set([...this.noteEntity(entity), ...ids]));
     for (const entity of notes.counted) this.noteCount(entity);
     for (const entity of notes.detailed) this.detailed.add(entity);
-    this.uses.push(...notes.uses);
+    this.noteUses(...notes.uses);
+  }
+
+  /** The records and entities that actions were allowed to use; responses may contain them in any form. */
+  get uses(): readonly RecordUse[] {
+    return [...this.#uses.values()];
+  }
+
+  noteUses(...uses: readonly RecordUse[]): void {
+    for (const use of uses) this.#uses.set(JSON.stringify({ ...use, entity: use.entity.name }), use);
   }
 
   note(entity: AnyEntity, record: Row): void {

@@ -1,5 +1,7 @@
-import type { Operation } from "../operation/operation.ts";
+import type { AnyEntity } from "../../entity/index.ts";
+import { ACCESS, type OperationInput } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
+import type { ShownRecords } from "../operation/shown-records.ts";
 import { entityName } from "../statement/define-driver.ts";
 import { presentSettled } from "./serialize.ts";
 
@@ -14,11 +16,21 @@ const plainScopes = new WeakMap<OperationScope, OperationScope>();
 export function notingScope(scope: OperationScope): OperationScope {
   if (scope.state.shown === undefined || plainScopes.has(scope)) return scope;
   const own: Partial<OperationScope> = {
-    run(input) {
-      // Noted even if it fails: a response may say that there is no such record.
+    async run(input) {
+      const { shown } = scope.state;
       const entity = scope.app.model.get(entityName(input.entity));
-      if (entity !== undefined) scope.state.shown?.noteEntity(entity);
-      return scope.run(input).then(noted);
+      if (shown === undefined || entity === undefined) return scope.run(input);
+      noteRead(shown, entity, input);
+      let isDone = false;
+      try {
+        const operation = await scope.run(input);
+        isDone = operation.applied && operation.total === (input.ids?.length ?? operation.total);
+        if (operation.kind !== "delete") await presentSettled(operation.records, scope, false); // notes records at any depth
+        await shown.whenCounted?.(scope, shown);
+        return operation;
+      } finally {
+        if (!isDone) noteUnchanged(shown, entity, input);
+      }
     },
     transaction: (work, options) => scope.transaction((inner) => work(notingScope(inner)), options),
   };
@@ -37,11 +49,19 @@ export function plainScope(scope: OperationScope): OperationScope {
   return plainScopes.get(scope) ?? scope;
 }
 
-async function noted(operation: Operation): Promise<Operation> {
-  const { kind, entity, records, scope } = operation;
-  const { shown } = scope.state;
-  if (kind === "list" || kind === "count") shown?.noteCount(entity);
-  if (kind !== "delete") await presentSettled(records, scope, false); // notes records at any depth
-  await shown?.whenCounted?.(scope, shown.counted);
-  return operation;
+/** Notes what a response depends on even if the operation fails: it may say that there is no such record. */
+function noteRead(shown: ShownRecords, entity: AnyEntity, { kind, id, access = ACCESS[kind], rules }: OperationInput) {
+  shown.noteEntity(entity);
+  const finds = kind === "list" || kind === "count";
+  const hasOwnRules = rules !== undefined || access !== "read";
+  if (finds && !hasOwnRules) shown.noteCount(entity);
+  else if (finds) shown.noteUses({ entity, access, rules, forSome: true, counts: true });
+  else if (kind === "read" && hasOwnRules) shown.noteUses({ entity, id, access, rules });
+}
+
+/** Notes the records that a write has not changed; the others are noted with its result. */
+function noteUnchanged(shown: ShownRecords, entity: AnyEntity, { kind, id, ids = [] }: OperationInput) {
+  const isWrite = kind === "update" || kind === "delete";
+  const asked = id === undefined ? ids : [id];
+  if (isWrite) shown.noteUses(...asked.map((one) => ({ entity, id: one, access: "read" }) as const));
 }

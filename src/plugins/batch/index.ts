@@ -110,7 +110,7 @@ function assertChange({ method, entity, body, transactional, action }: Route): v
 function noteUse({ state }: OperationScope, { entity, access, action, obeys: rules }: Route): void {
   if (entity === undefined || access === undefined || access === "read") return;
   const uses = action === "upsert" ? (["create", "update"] as const) : [access];
-  for (const kind of uses) state.shown?.uses.push({ entity, kind, access: kind, rules, forSome: true });
+  for (const kind of uses) state.shown?.noteUses({ entity, kind, access: kind, rules, forSome: true });
 }
 
 /** Headers that an item may have. The caller is that of the batch. */

@@ -68,7 +68,7 @@ export function addCrudRoutes(
     });
     const record = operation.records[0];
     const isNew = operation.kind === "create";
-    if (!isNew) scope.state.shown?.uses.push({ entity, id: String(record?.id), access: "update" });
+    if (!isNew) scope.state.shown?.noteUses({ entity, id: String(record?.id), access: "update" });
     const location = isNew ? { location: `${root}/${segment}/${encodeURIComponent(String(record?.id))}` } : {};
     const reply = new Reply(isNew ? 201 : 200, record, { ...location, ...ignoredHeader(operation.ignored) });
     return upserted.answer(context, reply, operation);
@@ -94,7 +94,7 @@ export function addCrudRoutes(
   const updateRecord: RouteHandler = async (context) => {
     conditions()?.expect(context);
     const id = idOf(context);
-    context.scope.state.shown?.uses.push({ entity, id, access: "update" });
+    context.scope.state.shown?.noteUses({ entity, id, access: "update" });
     const operation = await context.scope.run({
       kind: "update",
       entity,

@@ -178,7 +178,7 @@ export function answerOnce(
     const headers = scope.exchange?.headers ?? {};
     const before = new Set(Object.keys(headers)); // headers that other plugins set for this request only
     const countable = new CountableRecords();
-    const shown = new ShownRecords((within, counted) => countable.note(within, counted));
+    const shown = new ShownRecords((within, notes) => countable.note(within, notes));
     scope.state.shown = shown;
     const response = await next(notingScope(scope));
     scope.state.shown = undefined;

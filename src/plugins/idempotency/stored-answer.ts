@@ -61,7 +61,10 @@ export async function readAnswer(text: string, scope: OperationScope): Promise<K
   const { status, headers, text: body, base64, rights } = JSON.parse(text) as KeptAnswer;
   const now = await rightsOf(scope, rights.entities, new Map(Object.entries(rights.records ?? {})), rights.counted);
   const uses = await usesNow(scope, rights.uses ?? []);
-  const isLost = uses.some(({ allowed }, index) => !allowed && rights.uses?.[index]?.allowed === true);
+  const isLost = uses.some(({ allowed, reach }, index) => {
+    const before = rights.uses?.[index];
+    return (before?.allowed === true && !allowed) || before?.reach !== reach;
+  });
   const isOtherReach = rights.reach !== undefined && now.reach !== rights.reach;
   const isOtherRecord = rights.records !== undefined && now.seen !== rights.seen;
   if (isLost || now.digest !== rights.digest || isOtherReach || isOtherRecord)
@@ -96,7 +99,12 @@ interface Rights {
 }
 
 /** A use for which an action was authorized, with the name of its entity. */
-type KeptUse = Omit<RecordUse, "entity"> & { readonly entity: string; readonly allowed: boolean };
+interface KeptUse extends Omit<RecordUse, "entity"> {
+  readonly entity: string;
+  readonly allowed: boolean;
+  /** A digest of the records that the rules allow, if the response depends on them. */
+  readonly reach?: string | undefined;
+}
 
 /** Ids of records, by the names of their entities. */
 type RecordIds = ReadonlyMap<string, Iterable<string>>;
@@ -196,13 +204,22 @@ async function seenOf(scope: OperationScope, entity: string, ids: readonly strin
   );
 }
 
-/** Which records the caller may read, or how many if there are many; undefined when they may read none. */
-export async function readableOf(scope: OperationScope, entity: string, where?: Where): Promise<unknown> {
+/**
+ * Which records the caller may read, or how many if there are many; undefined when they may read none.
+ * @param by the access and the rules that apply. @default the entity's rules for reading
+ */
+export async function readableOf(
+  scope: OperationScope,
+  entity: string,
+  where?: Where,
+  by?: Pick<OperationInput, "access" | "rules">,
+): Promise<unknown> {
+  const asked = { ...by, entity, bounded: true } as const;
   const sort = [{ field: "id", direction: "asc" }] as const;
   const query = { where, select: ["id"], sort, limit: PORTION };
-  const found = await orRefused(() => scope.run({ kind: "list", entity, query, bounded: true }));
+  const found = await orRefused(() => scope.run({ ...asked, kind: "list", query }));
   if (found === undefined || found.records.length < PORTION) return found?.records.map(({ id }) => id);
-  return (await orRefused(() => scope.run({ kind: "count", entity, query: { where } })))?.total;
+  return (await orRefused(() => scope.run({ ...asked, kind: "count", query: { where } })))?.total;
 }
 
 /** For each field that depends on the record and can be filtered on: where it is shown, and on which records. */
@@ -240,7 +257,9 @@ export async function usesNow(
 ): Promise<readonly KeptUse[]> {
   const found: KeptUse[] = [];
   for (const use of uses) {
-    found.push({ ...use, allowed: await isUsable(scope, use) });
+    const { entity, access, rules, counts = false } = use;
+    const reach = counts && { reach: digestOf(await readableOf(scope, entity, undefined, { access, rules })) };
+    found.push({ ...use, allowed: await isUsable(scope, use), ...reach });
   }
   return found;
 }

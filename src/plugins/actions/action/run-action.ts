@@ -143,7 +143,7 @@ async function authorizeAction(
   if (definition.takesAnyId !== true) refuseLongId(id, scope);
   // A copy is a new record, but its original is read by the action's rules.
   const use: RecordUse = { entity, id, access: access === "create" ? "read" : access, rules };
-  scope.state.shown?.uses.push(use, { entity, id, access: "read" });
+  scope.state.shown?.noteUses(use, { entity, id, access: "read" });
   return { record: null };
 }
 
@@ -162,7 +162,7 @@ async function recordFor(
   const { records } = await scope.run(input);
   const use: RecordUse = { entity, id, access, rules };
   // The action may end the right to use it, so the right to read the record counts, too.
-  scope.state.shown?.uses.push(use, { entity, id, access: "read" });
+  scope.state.shown?.noteUses(use, { entity, id, access: "read" });
   return { record: records[0] as ActionRecord, use };
 }
 
@@ -182,7 +182,7 @@ export async function authorizeCollection(
   // A read handler is open to callers who may read some of the records; the handler decides which of them it shows.
   const takesSome = access === "read" && !isOwn;
   const use: RecordUse = { ...asked, forSome: takesSome };
-  scope.state.shown?.uses.push(use);
+  scope.state.shown?.noteUses(use);
   if (!forSome || takesSome) return { record: null, use };
   throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
 }

@@ -50,7 +50,7 @@ export function restoredNotes(kept: KeptNotes, find: (name: string) => AnyEntity
     }
   for (const name of kept.counted) for (const entity of found(name)) notes.noteCount(entity);
   for (const name of kept.detailed) for (const entity of found(name)) notes.detailed.add(entity);
-  for (const use of kept.uses) for (const entity of found(use.entity)) notes.uses.push({ ...use, entity });
+  for (const use of kept.uses) for (const entity of found(use.entity)) notes.noteUses({ ...use, entity });
   for (const [name, digest] of Object.entries(kept.rights ?? {})) notes.rights.set(name, digest);
   return notes;
 }
