@@ -27,5 +27,9 @@ export interface LockedRecord {
   readonly lock?: FindOptions["lock"];
 }
 
-/** Decides again on a write. @param writes the writes so far, which do not count, in their order */
-export type AgainListener = (writes: readonly FurtherWrite[]) => Promise<void>;
+/**
+ * Decides again on a write.
+ * @param writes the writes so far, which do not count, in their order
+ * @param further those after the operation's own write
+ */
+export type AgainListener = (writes: readonly FurtherWrite[], further: readonly FurtherWrite[]) => Promise<void>;

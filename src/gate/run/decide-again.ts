@@ -28,13 +28,13 @@ export async function decideAgain(given: Operation, further: readonly FurtherWri
   if (!operation.scope.store.capabilities.concurrentTransactions) return;
   const writes = [...ownWrite(operation, pairsChangedBy(operation)), ...further];
   await (operation.kind === "create" ? decideCreateAgain : decideUpdateAgain)(operation, writes);
-  for (const listener of operation.againListeners) await listener(writes);
+  for (const listener of operation.againListeners) await listener(writes, further);
 }
 
 /** Calls the listeners of `whenDecidedAgain` after the statement of a write that may have waited, before its pairs. */
 export async function decideAfterStatement(operation: MutableOperation): Promise<void> {
   const writes = ownWrite(operation, undefined);
-  for (const listener of operation.againListeners) await listener(writes);
+  for (const listener of operation.againListeners) await listener(writes, []);
 }
 
 /** The create or update itself; empty for an update whose record was not locked, on which no decision depends. */

@@ -60,7 +60,7 @@ export function addNestedHooks(
     if (operation.principal.kind !== "system") for (const write of writes) refuseUnversioned(write);
     operation.transactional = true;
     if (operation.kind === "update" && writes.some(changesReferred))
-      operation.whenDecidedAgain((again) => assertStillRead(operation, again));
+      operation.whenDecidedAgain((_, further) => assertStillRead(operation, further));
     if (writes.some((write) => write.verb === "connectOrCreate" && !isAfter(write)))
       operation.whenDecidedAgain((again) => assertStillFound(operation, again));
     pairs.set(operation, planPairs(operation, writes));
@@ -143,12 +143,10 @@ function planPairs(operation: Operation, writes: readonly NestedWrite[]): readon
 const rightsToRead = new WeakMap<Row, readonly Right[]>();
 
 /** Decides again on the right to read the record, as it is after its own change but before those of related records. */
-async function assertStillRead({ entity, records, scope }: Operation, writes: readonly FurtherWrite[]): Promise<void> {
+async function assertStillRead({ records, scope }: Operation, further: readonly FurtherWrite[]): Promise<void> {
   const [record] = records;
   const rights = record && rightsToRead.get(record);
-  if (rights === undefined) return;
-  const others = writes.filter((write) => write.entity !== entity || write.id !== record?.id);
-  await assertStill(scope, rights, others);
+  if (rights !== undefined) await assertStill(scope, rights, further);
 }
 
 /** The id of a record that is created, or found by its key. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { belongsTo, defineRule, entity, hasMany, string } from "../../../src/index.ts";
+import { belongsTo, defineRule, entity, hasMany, selfRef, string } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { SQL_DATABASES } from "../../support/sql-databases.ts";
 import { whileHeld } from "../../support/while-held.ts";
@@ -30,13 +30,16 @@ const part = entity("part", { sku: string, state: string, order: belongsTo(() =>
   .timestamps(false)
   .rules({ ...open, read: [shown] });
 
+const childOfOpen = defineRule("childOfOpenAfterWaits", () => ({ parent: { state: "open" } }));
+const step = entity("step", { state: string, parent: selfRef().optional() }).rules({ ...open, read: [childOfOpen] });
+
 const POSTGRES = SQL_DATABASES.filter(([name]) => name === "PostgreSQL");
 describe.each(POSTGRES)("nested writes after waits, on %s", (_name, openDatabase) => {
   let database: Awaited<ReturnType<typeof openDatabase>>;
   let app: ReturnType<typeof createTestApp>;
   beforeAll(async () => {
     database = await openDatabase();
-    app = createTestApp({ entities: [order, line, part, customer, access], driver: database.driver });
+    app = createTestApp({ entities: [order, line, part, customer, access, step], driver: database.driver });
     await app.api.ready;
   });
   beforeEach(async () => {
@@ -97,5 +100,16 @@ describe.each(POSTGRES)("nested writes after waits, on %s", (_name, openDatabase
     expect((await patch({ name: "other", customer: { update: { name: "new" } } })).status).toBe(403);
     expect((await patch({ name: "published", customer: { update: { name: "new" } } })).status).toBe(200);
     expect(await app.api.driver.findOne("customer", { id: "c" })).toMatchObject({ name: "new" });
+  });
+
+  it("changes a record through its reference to itself, even if that ends the right to read it", async () => {
+    const times = { createdAt: new Date(), updatedAt: new Date() };
+    await app.api.driver.create("step", { id: "s", state: "open", parentId: null, ...times });
+    await app.api.driver.update("step", { id: "s" }, { parentId: "s" });
+    const answer = await app
+      .as({ id: "ann" })
+      .request("PATCH", "/api/steps/s", { parent: { update: { state: "closed" } } });
+    const stored = await app.api.driver.findOne("step", { id: "s" });
+    expect([answer.status, stored]).toMatchObject([200, { state: "closed" }]);
   });
 });
