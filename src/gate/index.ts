@@ -115,6 +115,7 @@ export type {
   RemoteService,
   SharedAnswers,
 } from "./ports/remote-service.ts";
+export { ResponseRights } from "./ports/response-rights.ts";
 export { WorkflowRunner } from "./ports/workflow-runner.ts";
 export { digestOf } from "./record/digest.ts";
 export { notingScope, plainScope } from "./record/noting-scope.ts";

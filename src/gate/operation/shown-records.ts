@@ -13,6 +13,8 @@ export interface RecordUse {
   readonly forSome?: boolean | undefined;
   /** Whether the response depends on which records the rules allow. @default false */
   readonly counts?: boolean | undefined;
+  /** Softly deleted records, if the use includes them. */
+  readonly deleted?: "with" | "only" | undefined;
   readonly access: Access;
   /** Rules that replace the entity's. @default the entity's rules for `access` */
   readonly rules?: readonly string[] | undefined;
@@ -31,8 +33,8 @@ export class ShownRecords {
   readonly counted = new Set<AnyEntity>();
   /** Entities of which more than the ids of records is shown. */
   readonly detailed = new Set<AnyEntity>();
-  /** Digests of the caller's rights when the records were read, by what they are about. */
-  readonly rights = new Map<string, string>();
+  /** The caller's rights when `ResponseRights` last noted them, as plain data. */
+  rights: unknown;
   /** The ids by entity; "" stands for records shown without their id. */
   readonly ids = new Map<AnyEntity, Set<string>>();
   /** Whether everything is noted that the response depends on. */

@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import { ACCESS, type OperationInput } from "../operation/operation.ts";
+import { ACCESS, type Operation, type OperationInput } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { ShownRecords } from "../operation/shown-records.ts";
 import { entityName } from "../statement/define-driver.ts";
@@ -20,16 +20,17 @@ export function notingScope(scope: OperationScope): OperationScope {
       const { shown } = scope.state;
       const entity = scope.app.model.get(entityName(input.entity));
       if (shown === undefined || entity === undefined) return scope.run(input);
-      noteRead(shown, entity, input);
-      let isDone = false;
+      // Noted even if it fails: a response may say that there is no such record.
+      shown.noteEntity(entity);
       try {
         const operation = await scope.run(input);
-        isDone = operation.applied && operation.total === (input.ids?.length ?? operation.total);
+        noteUses(shown, entity, input, operation);
         if (operation.kind !== "delete") await presentSettled(operation.records, scope, false); // notes records at any depth
         await shown.whenCounted?.(scope, shown);
         return operation;
-      } finally {
-        if (!isDone) noteUnchanged(shown, entity, input);
+      } catch (error) {
+        noteUses(shown, entity, input, undefined);
+        throw error;
       }
     },
     transaction: (work, options) => scope.transaction((inner) => work(notingScope(inner)), options),
@@ -49,19 +50,17 @@ export function plainScope(scope: OperationScope): OperationScope {
   return plainScopes.get(scope) ?? scope;
 }
 
-/** Notes what a response depends on even if the operation fails: it may say that there is no such record. */
-function noteRead(shown: ShownRecords, entity: AnyEntity, { kind, id, access = ACCESS[kind], rules }: OperationInput) {
-  shown.noteEntity(entity);
-  const finds = kind === "list" || kind === "count";
-  const hasOwnRules = rules !== undefined || access !== "read";
-  if (finds && !hasOwnRules) shown.noteCount(entity);
-  else if (finds) shown.noteUses({ entity, access, rules, forSome: true, counts: true });
-  else if (kind === "read" && hasOwnRules) shown.noteUses({ entity, id, access, rules });
-}
-
-/** Notes the records that a write has not changed; the others are noted with its result. */
-function noteUnchanged(shown: ShownRecords, entity: AnyEntity, { kind, id, ids = [] }: OperationInput) {
-  const isWrite = kind === "update" || kind === "delete";
-  const asked = id === undefined ? ids : [id];
-  if (isWrite) shown.noteUses(...asked.map((one) => ({ entity, id: one, access: "read" }) as const));
+/** Notes what an operation depends on besides the records in its result. @param done undefined if it failed */
+function noteUses(shown: ShownRecords, entity: AnyEntity, input: OperationInput, done: Operation | undefined): void {
+  const { kind, id, ids, access = ACCESS[kind], rules } = input;
+  if (kind === "update" || kind === "delete") {
+    const isDone = done?.applied === true && done.total === (ids?.length ?? done.total);
+    if (!isDone) for (const one of ids ?? [id]) shown.noteUses({ entity, id: one, access: "read" });
+  } else if (kind !== "create" && done !== undefined) {
+    const { deleted } = done.query;
+    const finds = kind !== "read";
+    const isPlain = rules === undefined && access === "read" && deleted === undefined;
+    if (finds) shown.noteCount(entity);
+    if (!isPlain) shown.noteUses({ entity, id, access, rules, deleted, ...(finds && { forSome: true, counts: true }) });
+  }
 }

@@ -9,9 +9,9 @@ export type Use = Omit<RecordUse, "entity"> & { readonly entity: EntityRef };
 
 /** Whether the caller of a scope may currently use an action, on its record if it has one. */
 export async function isUsable(scope: OperationScope, use: Use): Promise<boolean> {
-  const { entity, id, kind = "list", access, rules, forSome } = use;
+  const { entity, id, kind = "list", access, rules, forSome, deleted } = use;
   if (id !== undefined)
-    return findsRecord(scope, { kind: "read", entity, id, access, rules, query: {}, ifFound: true });
+    return findsRecord(scope, { kind: "read", entity, id, access, rules, query: { deleted }, ifFound: true });
   try {
     const decision = await scope.access.decide({ kind, entity, access, rules });
     return forSome === true || decision.forSome !== true;

@@ -36,7 +36,8 @@ import {
   whileClaimed,
 } from "./idempotency-keys.ts";
 import type { IdempotencySettings, KeyRules } from "./idempotency-options.ts";
-import { readAnswer, rightsOf, usesNow, writeAnswer } from "./stored-answer.ts";
+import { rightsNow } from "./rights.ts";
+import { readAnswer, writeAnswer } from "./stored-answer.ts";
 
 /** Equals no digest: what the response depends on is not known or could not be read at its end, so it is not repeated. */
 const UNKNOWN = "";
@@ -184,20 +185,11 @@ export function answerOnce(
     scope.state.shown = undefined;
     const added = Object.fromEntries(Object.entries(headers).filter(([name]) => !before.has(name)));
     const { entity } = call.route;
-    const records = new Map([...shown.ids].map(([of, ids]) => [of.name, ids]));
-    const seen = [...scope.access.masked, ...(entity === undefined ? [] : [entity])];
-    const counted = [...shown.counted].map(({ name }) => name);
-    const detailed = new Set([...shown.detailed].map(({ name }) => name));
-    const entities = [...records.keys(), ...seen.map(({ name }) => name)];
+    const further = [...scope.access.masked, ...(entity === undefined ? [] : [entity])];
     const write = async (): Promise<string> => {
-      const rights = await rightsOf(scope, entities, records, counted, detailed);
-      const uses = await usesNow(
-        scope,
-        shown.uses.map((use) => ({ ...use, entity: use.entity.name })),
-      );
+      const rights = await rightsNow(scope, shown, further);
       const isUnknown = !shown.isKnown || (await countable.areLost(scope));
-      const kept = { ...rights, ...(uses.length > 0 && { uses }), ...(isUnknown && { digest: UNKNOWN }) };
-      return writeAnswer(response, added, kept, settings.answerBytes);
+      return writeAnswer(response, added, isUnknown ? { ...rights, digest: UNKNOWN } : rights, settings.answerBytes);
     };
     return { response, write };
   }

@@ -6,6 +6,7 @@ import {
   type ParameterDescription,
   type Plugin,
   type PluginContext,
+  ResponseRights,
   type Route,
   type RouteDescription,
   RouteNotes,
@@ -15,6 +16,7 @@ import { unknownKeys } from "../../kernel/index.ts";
 import { answerOnce } from "./answer-once.ts";
 import { keepSwept, keyEntity, type Sweeping } from "./idempotency-keys.ts";
 import { completeOptions, type IdempotencyOptions, type KeyRules, KNOWN, keyRulesOf } from "./idempotency-options.ts";
+import { responseRights } from "./response-rights.ts";
 
 const HEADER: ParameterDescription = Object.freeze({
   name: "Idempotency-Key",
@@ -38,7 +40,7 @@ export {
 } from "./idempotency-keys.ts";
 export type { IdempotencyOptions } from "./idempotency-options.ts";
 
-// Hooks: route:around. Service used: openapi.routes.
+// Hooks: route:around. Service: idempotency.rights. Service used: openapi.routes.
 
 /**
  * Adds idempotency keys: a request that is repeated with the same `Idempotency-Key` does not run again.
@@ -58,6 +60,7 @@ export function idempotency(options: IdempotencyOptions = {}): Plugin {
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) context.problem(`idempotency: ${sentence}`);
       if (!settings.encrypted && holdEncrypted(context.entities.entities))
         context.problem("fields are encrypted, so kept answers have to be, too: idempotency({ encrypted: true })");
+      context.provide(ResponseRights, () => responseRights);
       const state: KeysState = { rules: keyRulesOf([], { required: [], withoutTransaction: [] }), sweeping: undefined };
       context.hooks.on(
         "route:around",

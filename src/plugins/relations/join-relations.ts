@@ -14,6 +14,7 @@ import {
   type OperationKind,
   type OperationScope,
   type Row,
+  satisfiesAlone,
   seesRelation,
 } from "../../gate/index.ts";
 import { BadRequestError, routeSegment } from "../../kernel/index.ts";
@@ -49,8 +50,9 @@ async function chooseJoins(operation: Operation, include: IncludeTree): Promise<
 }
 
 function isJoinable(scope: OperationScope, relation: ResolvedRelation): boolean {
-  const { type, remote, target } = relation;
+  const { type, remote, source, target, foreignKey = "" } = relation;
   if (type !== "belongsTo" || remote !== undefined || !seesRelation(scope, relation)) return false;
+  if (scope.access.mask(source).readablePerRow?.has(foreignKey)) return false;
   return scope.access.listsPlainly(target);
 }
 
@@ -131,9 +133,13 @@ async function findRelated(join: Join): Promise<Related> {
 
 /** Joins the records to which the foreign keys of these records refer. */
 async function belongsTo(join: Join, key: string): Promise<Related> {
-  const ids = join.records.map((record) => record[key]).filter((id): id is string => typeof id === "string");
+  const { entity, scope } = join.operation;
+  const access = scope.access.mask(entity).readablePerRow?.get(key);
+  const keyOf = (record: Row): unknown =>
+    access === undefined || satisfiesAlone(scope, entity, record, access) === true ? record[key] : undefined;
+  const ids = join.records.map(keyOf).filter((id): id is string => typeof id === "string");
   const byId = indexById(await listTargets(join, "id", ids));
-  return (record) => byId.get(record[key]) ?? null;
+  return (record) => byId.get(keyOf(record)) ?? null;
 }
 
 /** Joins the records that refer to these records: hasMany and hasOne. */

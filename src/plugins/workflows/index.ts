@@ -2,7 +2,16 @@
 // crash.
 // Specification sections 1 (5), 1.1 and 4.3.
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
-import { createPlugin, type Plugin, schemaFromEntities, WorkflowRunner } from "../../gate/index.ts";
+import {
+  createPlugin,
+  digestOf,
+  type OperationScope,
+  type Plugin,
+  type RecordUse,
+  type ScopeState,
+  schemaFromEntities,
+  WorkflowRunner,
+} from "../../gate/index.ts";
 import { unknownKeys, WorkflowFailedError } from "../../kernel/index.ts";
 import { addListRoute } from "./add-list-route.ts";
 import { addReportRoute } from "./add-report-route.ts";
@@ -122,7 +131,8 @@ function runnerOf(
     async run(action, input, data, scope, use) {
       const workflow = known.get(action) as WorkflowDefinition;
       refuseInTransaction(action, scope);
-      const { precondition, shown, idempotencyKey: runId } = scope.state; // a repeated request finds its run
+      const { precondition, shown } = scope.state;
+      const runId = runIdOf(action, scope, use);
       if (shown !== undefined) await noteRights(scope, shown);
       const asked = { workflow, input, data, precondition, shown, runId, use };
       const handle = await engine.run({ ...asked, caller: callerOf(scope, null) });
@@ -135,6 +145,20 @@ function runnerOf(
       return { runId: handle.runId, result, isRemembered };
     },
   };
+}
+
+/** How often a request has started the runs of each action and record. */
+const started = new WeakMap<ScopeState, Map<string, number>>();
+
+/** The id by which a repeated request finds each of its runs again; undefined for a request without a key. */
+function runIdOf(action: string, { state }: OperationScope, use: RecordUse | undefined): string | undefined {
+  if (state.idempotencyKey === undefined) return undefined;
+  const counts = started.get(state) ?? new Map<string, number>();
+  started.set(state, counts);
+  const about = JSON.stringify([action, use?.id]);
+  const earlier = counts.get(about) ?? 0;
+  counts.set(about, earlier + 1);
+  return digestOf([state.idempotencyKey, about, earlier]);
 }
 
 /**

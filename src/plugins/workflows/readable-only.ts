@@ -6,7 +6,6 @@ import {
   knownOf,
   type OperationScope,
   type Row,
-  type ShownRecords,
   satisfiesAlone,
 } from "../../gate/index.ts";
 import { AuthorizationError, checkDepth, isWebResponse, Reply } from "../../kernel/index.ts";
@@ -102,18 +101,8 @@ export async function joinShown(scope: OperationScope, ended: WorkflowResult): P
   const notes = shownIn(ended);
   if (shown === undefined || notes === shown) return;
   shown.join(notes);
-  if (notes !== undefined && !(await mayReadAll(scope, notes)))
+  if (notes !== undefined && !(await hasNotedRights(scope, notes)))
     throw new AuthorizationError("The request was carried out before; its answer shows what you may not read now");
-}
-
-async function mayReadAll(scope: OperationScope, notes: ShownRecords): Promise<boolean> {
-  if (!notes.isKnown || !(await hasNotedRights(scope, notes))) return false;
-  for (const entity of notes.detailed) {
-    const { predicate, guard } = await scope.access.readDecision(entity);
-    if (predicate === undefined && guard === undefined) continue;
-    for (const id of notes.ids.get(entity) ?? []) if (!(await isStillTheirs(scope, entity, id))) return false;
-  }
-  return true;
 }
 
 /** Whether the caller may read the stored record; also true if it no longer exists. */

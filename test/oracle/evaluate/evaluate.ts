@@ -110,7 +110,10 @@ function ends(setting: Setting, step: Step): Outcome[] {
     case "import":
       return actions.imported(setting, call, (index) => newId(step, index));
     case "clone":
-      return actions.clone(setting, call, newId(step));
+      // A copy without a reference that became hidden while it waited is a second create, with a second id.
+      return [0, ...(step.waitsFor === undefined ? [] : [1])].flatMap((index) =>
+        actions.clone(setting, call, newId(step, index)),
+      );
     case "toggle":
       return actions.toggle(setting, call);
     case "archive":

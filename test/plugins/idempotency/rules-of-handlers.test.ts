@@ -3,6 +3,7 @@ import type { OperationInput } from "../../../src/gate/index.ts";
 import {
   type ActionContext,
   action,
+  datetime,
   defineRule,
   entity,
   keelson,
@@ -60,6 +61,14 @@ const stateOf = async (scope: Scope, input: Omit<OperationInput, "entity" | "id"
 const open = new Set<string>();
 const isOpen = defineRule("openForHandlers", async () => ({ team: { in: [...open] } }));
 const hall = entity("hall", { team: string }).rules({ read: [isOpen] });
+/** Only administrators may restore letters, so only they may read the deleted ones. */
+const letter = entity("letter", { text: string, deletedAt: datetime.optional() })
+  .softDelete()
+  .rules({ read: ["everyone"], update: ["admin"], delete: ["admin"] });
+const badge = entity("badge", { team: string, code: string.readable(inTeam) }).rules({
+  read: ["everyone"],
+  update: ["everyone"],
+});
 const run = () => action().rules("authenticated");
 const desk = entity("desk", { name: string })
   .rules({ read: ["authenticated"] })
@@ -71,6 +80,22 @@ const desk = entity("desk", { name: string })
       await client(hall).count();
       open.add("blue");
       return { n: await client(hall).count() };
+    }),
+    gone: run().handler(({ client }) => client(letter).aggregate({ group: ["text"], deleted: "only" })),
+    goneIds: run().handler(async ({ scope }) => {
+      const query = { select: ["id"], deleted: "only" } as const;
+      return (await scope.run({ kind: "list", entity: "letter", query })).records.length;
+    }),
+    badges: run().handler(async ({ scope }) => {
+      const query = { where: { code: "1234" } };
+      return { n: (await scope.run({ kind: "count", entity: "badge", access: "update", query })).total };
+    }),
+    forbidden: run().handler(async ({ scope }) => {
+      try {
+        return { n: (await scope.run({ kind: "count", entity: "desk", access: "update" })).total };
+      } catch (error) {
+        return { code: (error as { readonly code: string }).code };
+      }
     }),
     leave: run().handler(({ scope }) => leave(scope)),
     unmet: run().handler(({ scope }) =>
@@ -84,7 +109,7 @@ describe("a repeated response of a handler", () => {
   let role = "red";
   const driver = memoryDriver();
   const api = keelson({
-    entities: [plan, room, hall, desk],
+    entities: [plan, room, hall, letter, badge, desk],
     driver,
     plugins: [idempotency()],
     logger: noopLogger,
@@ -147,5 +172,33 @@ describe("a repeated response of a handler", () => {
     ]);
     await driver.update("room", { id: "r1" }, { team: "blue" });
     expect((await send(path))[0]).toBe(403);
+  });
+
+  it.each(["gone", "goneIds"])("is refused once the right to deleted records is lost: %s", async (path) => {
+    const system = api.asSystem();
+    await driver.deleteMany("letter", { id: { null: false } });
+    await system.letter.create({ id: "l", text: "gone" });
+    await system.letter.delete("l");
+    role = "admin";
+    expect([(await send(path))[0], (await send(path))[0]]).toEqual([200, 200]);
+    role = "red";
+    expect((await send(path))[0]).toBe(403);
+  });
+
+  it("is refused once a field that a count by other rules selects by is hidden", async () => {
+    await api.asSystem().badge.create({ id: "b", team: "red", code: "1234" });
+    expect([await send("badges"), await send("badges")]).toEqual([
+      [200, { n: 1 }],
+      [200, { n: 1 }],
+    ]);
+    await driver.update("badge", { id: "b" }, { team: "blue" });
+    expect((await send("badges"))[0]).toBe(403);
+  });
+
+  it("is repeated if a count by other rules is refused and the handler goes on", async () => {
+    expect([await send("forbidden"), await send("forbidden")]).toEqual([
+      [200, { code: "FORBIDDEN" }],
+      [200, { code: "FORBIDDEN" }],
+    ]);
   });
 });

@@ -75,7 +75,7 @@ export function entryOf(outcome: Outcome, codec: Codec): Row {
         data: codec.encode(outcome.data, outcome.shown),
       };
     case "failed":
-      return { status: "failed", error: errorText(outcome.error) };
+      return { status: "failed", error: errorText(outcome.error, outcome.shown) };
     default:
       return { status: "unknown" };
   }
@@ -127,10 +127,14 @@ export async function loadState(
 
 /** The state of a run from its row and the rows of its steps. */
 export function stateOf(run: Row, rows: readonly Row[], definition: WorkflowDefinition, codec: Codec): SagaState {
+  const failed = rows.find(({ phase, status }) => phase === "execute" && status === "failed");
   const state: SagaState = {
     executed: [],
     compensated: [],
-    shown: codec.shown(run.error as string | null) ?? codec.shown(run.data as string),
+    shown:
+      codec.shown(run.error as string | null) ??
+      codec.shown(failed?.error as string) ??
+      codec.shown(run.data as string),
     data: (codec.decode(run.data as string) ?? {}) as Record<string, unknown>,
     failure:
       run.failedStep === null

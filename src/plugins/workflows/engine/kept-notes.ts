@@ -8,8 +8,8 @@ export interface KeptNotes {
   readonly counted: readonly string[];
   readonly detailed: readonly string[];
   readonly uses: readonly (Omit<RecordUse, "entity"> & { readonly entity: string })[];
-  /** Undefined in notes of earlier versions. */
-  readonly rights?: Readonly<Record<string, string>> | undefined;
+  /** The caller's rights, as the service that notes them keeps them. */
+  readonly rights?: unknown;
 }
 
 /** Maximum number of characters of notes beside an error. */
@@ -30,7 +30,7 @@ export function keptNotes({ isKnown, ids, counted, detailed, uses, rights }: Sho
     counted: names(counted),
     detailed: names(detailed),
     uses: uses.map((use) => ({ ...use, entity: use.entity.name })),
-    rights: Object.fromEntries(rights),
+    rights,
   };
 }
 
@@ -51,6 +51,6 @@ export function restoredNotes(kept: KeptNotes, find: (name: string) => AnyEntity
   for (const name of kept.counted) for (const entity of found(name)) notes.noteCount(entity);
   for (const name of kept.detailed) for (const entity of found(name)) notes.detailed.add(entity);
   for (const use of kept.uses) for (const entity of found(use.entity)) notes.noteUses({ ...use, entity });
-  for (const [name, digest] of Object.entries(kept.rights ?? {})) notes.rights.set(name, digest);
+  notes.rights = kept.rights;
   return notes;
 }

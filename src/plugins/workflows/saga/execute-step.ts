@@ -53,7 +53,8 @@ export async function executeStep(saga: Saga, seq: number, { signal, within }: S
     if (thrown instanceof RunGivenUp) throw thrown;
     const error = toError(thrown);
     const isRolledBack = step.atomic === true && within === undefined;
-    const outcome: Outcome = isUnknown && !isRolledBack ? { status: "unknown" } : { status: "failed", error };
+    const outcome: Outcome =
+      isUnknown && !isRolledBack ? { status: "unknown" } : { status: "failed", error, shown: state.shown };
     state.executed[seq] = outcome;
     state.failure = { failedStep: step.name, error };
     if (within === undefined) await recorded(runtime.journal.finished(seq, "execute", outcome, undefined));

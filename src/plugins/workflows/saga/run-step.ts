@@ -32,6 +32,10 @@ export async function runStep(runtime: SagaRuntime, state: SagaState, run: StepR
       return tracer === undefined ? work() : tracer.step({ step: step.name, phase, attempt }, work);
     });
   } catch (error) {
+    if (phase === "execute" && !(error instanceof RunGivenUp)) {
+      const environment = run.within ?? runtime.environment(rightsOf(run));
+      await noteRightsOf(environment, state).catch(() => forget(state));
+    }
     const isAway = isKeelsonError(error) && error.code === "UNAVAILABLE" && !(error instanceof RunGivenUp);
     throw isAway && (await runtime.isClosing?.()) === true ? new RunGivenUp(error) : error;
   }
@@ -159,8 +163,6 @@ async function tryOnce(
     });
   } catch (error) {
     if (runtime.lost?.aborted === true) throw new RunGivenUp(error);
-    // Rights that cannot be noted count as lost.
-    if (phase === "execute") await noteRightsOf(environment, state).catch(() => {});
     if (error instanceof StepTimeoutError) unknown?.();
     throw error;
   } finally {
@@ -171,6 +173,11 @@ async function tryOnce(
 /** Notes the rights with which the steps have read until now, for a request that attaches to the run. */
 async function noteRightsOf({ scope }: StepEnvironment, { shown }: SagaState): Promise<void> {
   if (scope !== undefined && scope.principal.kind !== "system" && shown !== undefined) await noteRights(scope, shown);
+}
+
+/** Rights that cannot be noted count as lost. */
+function forget({ shown }: SagaState): void {
+  if (shown !== undefined) shown.isKnown = false;
 }
 
 function anyOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {

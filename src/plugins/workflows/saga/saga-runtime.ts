@@ -38,7 +38,7 @@ export type Outcome =
       /** Additional data for its compensation. */
       readonly memo?: unknown;
     }
-  | { readonly status: "failed"; readonly error: Error }
+  | { readonly status: "failed"; readonly error: Error; readonly shown?: ScopeState["shown"] }
   /** It was started, and its outcome is unknown. */
   | { readonly status: "unknown" };
 
