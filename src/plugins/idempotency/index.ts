@@ -16,7 +16,7 @@ import { unknownKeys } from "../../kernel/index.ts";
 import { answerOnce } from "./answer-once.ts";
 import { keepSwept, keyEntity, type Sweeping } from "./idempotency-keys.ts";
 import { completeOptions, type IdempotencyOptions, type KeyRules, KNOWN, keyRulesOf } from "./idempotency-options.ts";
-import { responseRights } from "./response-rights.ts";
+import { responseRights } from "./note-rights.ts";
 
 const HEADER: ParameterDescription = Object.freeze({
   name: "Idempotency-Key",
