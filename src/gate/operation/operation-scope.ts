@@ -98,6 +98,8 @@ export interface OperationScope extends Scope {
   run(input: OperationInput): Promise<Operation>;
   /** Runs `work` with the system's rights, in the same transaction when there is one. */
   asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T>;
+  /** Runs `work` with a new scope of the same caller, which decides anew what they may do, in the same transaction. */
+  anew<T>(work: (scope: OperationScope) => Promise<T>): Promise<T>;
   /**
    * Runs `work` with a scope whose driver belongs to one transaction; joins the current transaction if there is one.
    */

@@ -46,6 +46,19 @@ export class ShownRecords {
     this.whenCounted = whenCounted;
   }
 
+  /** Remembers the present notes. @returns a function that takes back all later ones */
+  mark(): () => void {
+    const before = new ShownRecords();
+    before.join(this);
+    const { isKnown, rights } = this;
+    return () => {
+      for (const notes of [this.#uses, this.counted, this.detailed, this.ids]) notes.clear();
+      this.join(before);
+      this.isKnown = isKnown;
+      this.rights = rights;
+    };
+  }
+
   /** Adds the notes of work whose result the response shows; undefined if nothing was noted. */
   join(notes: ShownRecords | undefined): void {
     if (notes === this) return;

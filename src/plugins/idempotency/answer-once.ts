@@ -164,7 +164,7 @@ export function answerOnce(
   async function respondThenKeep(call: RouteCall, next: Respond, scope: OperationScope, claim: Claim) {
     const { response, write } = await respondWith(call, next, scope);
     try {
-      await keepAnswer(scope, claim, await orNothing(write));
+      await keepAnswer(scope, claim, await orNothing(scope, write));
     } catch (error) {
       const { requestId } = scope;
       scope.app.log.error("An answer could not be kept for its idempotency key", {
@@ -186,22 +186,25 @@ export function answerOnce(
     const added = Object.fromEntries(Object.entries(headers).filter(([name]) => !before.has(name)));
     const { entity } = call.route;
     const further = [...scope.access.masked, ...(entity === undefined ? [] : [entity])];
-    const write = async (): Promise<string> => {
-      const rights = await rightsNow(scope, shown, further);
-      const isUnknown = !shown.isKnown || (await countable.areLost(scope));
-      return writeAnswer(response, added, isUnknown ? { ...rights, digest: UNKNOWN } : rights, settings.answerBytes);
-    };
+    // The request may have changed what its caller may do.
+    const write = (): Promise<string> =>
+      scope.anew(async (fresh) => {
+        const { rights } = await rightsNow(fresh, shown, further);
+        const isUnknown = !shown.isKnown || (await countable.areLost(fresh));
+        return writeAnswer(response, added, isUnknown ? { ...rights, digest: UNKNOWN } : rights, settings.answerBytes);
+      });
     return { response, write };
   }
 }
 
-/** Null for a response that is too large, and for one whose rights could not be noted within the request's time. */
-async function orNothing(write: () => Promise<string>): Promise<string | null> {
+/** Null for a response that is too large, and for one whose rights could not be noted. */
+async function orNothing({ app, requestId }: OperationScope, write: () => Promise<string>): Promise<string | null> {
   try {
     return await write();
   } catch (error) {
-    if (error instanceof BadRequestError || error instanceof UnavailableError) return null;
-    throw error;
+    if (!(error instanceof BadRequestError || error instanceof UnavailableError))
+      app.log.error("The rights to an answer could not be noted", { requestId, ...describeError(error) });
+    return null;
   }
 }
 

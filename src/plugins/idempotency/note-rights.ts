@@ -1,27 +1,30 @@
 import type { ResponseRights } from "../../gate/index.ts";
 import { CountableRecords, type KeptCountable } from "./countable-records.ts";
-import { hasLost, hasStill, type Rights, rightsNow } from "./rights.ts";
+import { hasLost, hasStill, type RightDetails, type Rights, rightsNow } from "./rights.ts";
 
 /** Noted rights as plain data. */
 interface NotedRights extends Rights {
+  readonly details: RightDetails;
   readonly countable: KeptCountable;
 }
 
 /**
- * Rights that are noted several times, as after each step of a workflow. Between two notes no right may have been lost;
- * counts may have another result, since the work itself may have added records.
+ * Rights that are noted several times, as after each step of a workflow. Between two notes, no right to a record may have
+ * been lost. Counts may have another result, since the work itself may have added records, and a use may have ended.
  */
 export const responseRights: ResponseRights = Object.freeze<ResponseRights>({
-  async note(scope, shown) {
-    const before = shown.rights as NotedRights | undefined;
-    const countable = new CountableRecords(before?.countable);
-    if (before !== undefined && (await hasLost(scope, before))) shown.isKnown = false;
-    if (await countable.areLost(scope)) shown.isKnown = false;
-    await countable.note(scope, shown);
-    const noted: NotedRights = { ...(await rightsNow(scope, shown)), countable: await countable.kept() };
-    shown.rights = noted;
-  },
-  async areHeld(scope, { isKnown, rights }) {
-    return isKnown && rights !== undefined && (await hasStill(scope, rights as NotedRights));
-  },
+  note: (scope, shown) =>
+    scope.anew(async (fresh) => {
+      const before = shown.rights as NotedRights | undefined;
+      const countable = new CountableRecords(before?.countable);
+      const isLost =
+        (before !== undefined && (await hasLost(fresh, before, before.details))) || (await countable.areLost(fresh));
+      await countable.note(fresh, shown);
+      const { rights, details } = await rightsNow(fresh, shown);
+      const noted: NotedRights = { ...rights, details, countable: await countable.kept() };
+      shown.rights = noted;
+      if (isLost) shown.isKnown = false;
+    }),
+  areHeld: (scope, { isKnown, rights }) =>
+    scope.anew(async (fresh) => isKnown && rights !== undefined && (await hasStill(fresh, rights as NotedRights))),
 });

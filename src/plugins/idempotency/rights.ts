@@ -50,6 +50,26 @@ type RecordIds = ReadonlyMap<string, Iterable<string>>;
 const PORTION = 500;
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
+/** The rights to what a response depends on, as they are. */
+interface Present {
+  readonly rights: Rights;
+  readonly details: RightDetails;
+}
+
+/** The rights on each entity, and on the shown records of it. */
+export type RightDetails = Readonly<Record<string, EntityDetails>>;
+
+interface EntityDetails {
+  readonly allowed: boolean;
+  readonly isForAll: boolean;
+  readonly readable: readonly string[];
+  readonly readablePerRow: readonly string[];
+  /** The visible fields of each shown record; null for one that cannot be read. Undefined if all records can be read. */
+  readonly sights?: readonly (readonly string[] | null)[] | undefined;
+  /** The condition on records of another service. */
+  readonly foreign?: string | undefined;
+}
+
 /**
  * The caller's present rights to what a response depends on.
  * @param further entities that it may depend on in addition
@@ -58,38 +78,56 @@ export async function rightsNow(
   scope: OperationScope,
   { ids, counted, detailed, uses }: ShownRecords,
   further: Iterable<AnyEntity> = [],
-): Promise<Rights> {
+): Promise<Present> {
   const records = new Map(Array.from(ids, ([{ name }, own]) => [name, own]));
   const entities = [...records.keys(), ...namesOf(further)];
-  const rights = await rightsOf(scope, entities, records, namesOf(counted), new Set(namesOf(detailed)));
+  const { rights, details } = await rightsOf(scope, entities, records, namesOf(counted), new Set(namesOf(detailed)));
   const used = await usesNow(
     scope,
     uses.map((use) => ({ ...use, entity: use.entity.name })),
   );
-  return used.length === 0 ? rights : { ...rights, uses: used };
+  return { rights: used.length === 0 ? rights : { ...rights, uses: used }, details };
 }
 
 const namesOf = (entities: Iterable<AnyEntity>): string[] => Array.from(entities, ({ name }) => name);
 
-/** Whether a caller still has rights, and counts have the same result. */
+/** Whether a caller still has the rights. Uses count as far as the caller had them. */
 export async function hasStill(scope: OperationScope, kept: Rights): Promise<boolean> {
-  const { now, uses, isLost } = await compared(scope, kept);
-  const isOtherReach = kept.reach !== undefined && now.reach !== kept.reach;
-  return !isLost && !isOtherReach && uses.every(({ reach }, index) => reach === kept.uses?.[index]?.reach);
+  const { rights: now } = await sameRights(scope, kept);
+  const before = kept.uses ?? [];
+  const uses = await usesNow(scope, before);
+  const isLost = uses.some(({ allowed, reach }, index) => {
+    const use = before[index];
+    return (use?.allowed === true && !allowed) || use?.reach !== reach;
+  });
+  if (isLost || now.digest !== kept.digest) return false;
+  if (kept.reach !== undefined && now.reach !== kept.reach) return false;
+  return kept.records === undefined || now.seen === kept.seen;
 }
 
-/** Whether a caller has lost rights other than those to counted records. Uses count as far as the caller had them. */
-export async function hasLost(scope: OperationScope, kept: Rights): Promise<boolean> {
-  return (await compared(scope, kept)).isLost;
+/** Whether a caller has lost access to entities, or to records that were shown, or to fields of either. */
+export async function hasLost(scope: OperationScope, kept: Rights, before: RightDetails): Promise<boolean> {
+  const { details } = await sameRights(scope, kept);
+  return Object.entries(before).some(([name, one]) => isLess(one, details[name]));
 }
 
-async function compared(scope: OperationScope, kept: Rights) {
-  const now = await rightsOf(scope, kept.entities, new Map(Object.entries(kept.records ?? {})), kept.counted);
-  const uses = await usesNow(scope, kept.uses ?? []);
-  const isUseLost = uses.some(({ allowed }, index) => !allowed && kept.uses?.[index]?.allowed === true);
-  const isOtherRecord = kept.records !== undefined && now.seen !== kept.seen;
-  return { now, uses, isLost: isUseLost || isOtherRecord || now.digest !== kept.digest };
+function sameRights(scope: OperationScope, { entities, records = {}, counted }: Rights): Promise<Present> {
+  return rightsOf(scope, entities, new Map(Object.entries(records)), counted);
 }
+
+function isLess(before: EntityDetails, now: EntityDetails | undefined): boolean {
+  if (now === undefined || (before.allowed && !now.allowed) || (before.isForAll && !now.isForAll)) return true;
+  const visible = [...now.readable, ...now.readablePerRow];
+  if (lacks(now.readable, before.readable) || lacks(visible, before.readablePerRow)) return true;
+  if (before.foreign !== now.foreign) return true;
+  if (now.sights === undefined) return false;
+  return now.sights.some((sight, index) => {
+    const earlier = before.sights === undefined ? [] : before.sights[index];
+    return earlier != null && (sight === null || lacks(sight, earlier));
+  });
+}
+
+const lacks = (now: readonly string[], before: readonly string[]): boolean => before.some((one) => !now.includes(one));
 
 /**
  * The caller's rights on some entities and on single records of them.
@@ -101,30 +139,27 @@ async function rightsOf(
   shown: RecordIds = new Map(),
   counted: readonly string[] = [],
   detailed: ReadonlySet<string> = new Set(),
-): Promise<Rights> {
+): Promise<Present> {
   const names = [...new Set(entities)].sort();
   const decided: unknown[] = [];
   const records: Record<string, readonly string[]> = {};
   const seen: unknown[] = [];
   const reaches: unknown[] = [];
+  const details: Record<string, EntityDetails> = {};
   for (const name of names) {
     const { allowed, forSome, predicate, guard, reach } = await scope.access.readDecision(name);
     const { readable, readablePerRow } = scope.access.mask(name);
-    const fields = [...(readablePerRow?.keys() ?? [])].sort();
-    decided.push(name, allowed, forSome, [...readable].sort(), fields);
+    const fields = { readable: [...readable].sort(), readablePerRow: [...(readablePerRow?.keys() ?? [])].sort() };
+    decided.push(name, allowed, forSome, fields.readable, fields.readablePerRow);
     const ids = [...(shown.get(name) ?? [])].sort();
     const entity = scope.app.model.get(name);
     const isForeign = entity === undefined;
     if (!isForeign && ids.length > 0) records[name] = ids;
     const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
-    const sights =
-      isForeign || isAlike
-        ? []
-        : await seenOf(
-            scope,
-            name,
-            ids.filter((id) => id !== ""),
-          );
+    const known = ids.filter((id) => id !== "");
+    const sights = isForeign || isAlike ? undefined : await seenOf(scope, name, known);
+    const foreign = isForeign ? exactly(predicate) : undefined;
+    details[name] = { allowed, isForAll: forSome !== true, ...fields, sights, foreign };
     // Shown records are checked one by one, and counted records are not.
     const isCounted = counted.includes(name);
     if (!isForeign && (isCounted || ids.length === 0)) {
@@ -140,8 +175,8 @@ async function rightsOf(
     // be compared, so such a response is not repeated. Neither is one with a record that the caller cannot read when
     // the response is stored: it was deleted, or the right was lost.
     const isComparable = guard === undefined && readablePerRow === undefined && !ids.includes("");
-    const isUnsure = ids.includes("") || (detailed.has(name) && sights.includes(null));
-    if (isForeign || isUnsure) decided.push(isForeign && isComparable ? exactly(predicate) : randomUUID());
+    const isUnsure = ids.includes("") || (detailed.has(name) && sights?.includes(null));
+    if (isForeign || isUnsure) decided.push(isForeign && isComparable ? foreign : randomUUID());
     if (isForeign || ids.length === 0) continue;
     seen.push(name, sights);
   }
@@ -151,8 +186,9 @@ async function rightsOf(
     ...digests,
     ...(counted.length > 0 && { counted }),
     ...(Object.keys(records).length > 0 && { records }),
+    ...(seen.length > 0 && { seen: digestOf(seen) }),
   };
-  return seen.length === 0 ? rights : { ...rights, seen: digestOf(seen) };
+  return { rights, details };
 }
 
 /** A condition as text, with its dates. */
@@ -161,7 +197,11 @@ function exactly(condition: unknown): string | undefined {
 }
 
 /** The visible fields of each record; null for records that may not be read or do not exist. */
-async function seenOf(scope: OperationScope, entity: string, ids: readonly string[]): Promise<unknown[]> {
+async function seenOf(
+  scope: OperationScope,
+  entity: string,
+  ids: readonly string[],
+): Promise<(readonly string[] | null)[]> {
   const select = ["id", ...(scope.access.mask(entity).readablePerRow?.keys() ?? [])];
   const found = new Map<unknown, Row>();
   const find = async (input: OperationInput): Promise<void> => {

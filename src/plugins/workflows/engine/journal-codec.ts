@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AnyEntity, EntityModel, FieldDefinition } from "../../../entity/index.ts";
 import { entityOfRecord, knownOf, type Row, type ShownRecords, tagRecord } from "../../../gate/index.ts";
 import { ResultNotKept } from "../saga/attempt.ts";
-import { type KeptNotes, keptNotes, restoredNotes } from "./kept-notes.ts";
+import { boundedNotes, type KeptNotes, restoredNotes } from "./kept-notes.ts";
 
 /** Encodes values as texts of a journal, and decodes them. */
 export interface Codec {
@@ -127,7 +127,9 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
       passwords = met ?? new Set();
       try {
         meet(value, secret, passwords);
-        return bounded(JSON.stringify({ value: plain(value, 0), shown: shown && keptNotes(shown) }));
+        return bounded(
+          JSON.stringify({ value: plain(value, 0), shown: shown && boundedNotes(shown, MOST_OF_VALUE / 4) }),
+        );
       } catch (error) {
         if (error instanceof ResultNotKept) throw error;
         throw new ResultNotKept("A value cannot be kept: reading it failed", { cause: error });

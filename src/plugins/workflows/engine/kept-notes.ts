@@ -16,13 +16,13 @@ export interface KeptNotes {
 const MOST_OF_NOTES = 65_536;
 const UNKNOWN: KeptNotes = { isKnown: false, records: {}, counted: [], detailed: [], uses: [] };
 
-/** Notes of limited length; longer ones are replaced by notes that no caller passes. */
-export function boundedNotes(notes: ShownRecords): KeptNotes {
+/** Notes of limited length; longer ones are replaced by notes that no caller passes. @param most characters of JSON */
+export function boundedNotes(notes: ShownRecords, most = MOST_OF_NOTES): KeptNotes {
   const kept = keptNotes(notes);
-  return JSON.stringify(kept).length > MOST_OF_NOTES ? UNKNOWN : kept;
+  return JSON.stringify(kept).length > most ? UNKNOWN : kept;
 }
 
-export function keptNotes({ isKnown, ids, counted, detailed, uses, rights }: ShownRecords): KeptNotes {
+function keptNotes({ isKnown, ids, counted, detailed, uses, rights }: ShownRecords): KeptNotes {
   const names = (entities: Iterable<AnyEntity>): string[] => Array.from(entities, ({ name }) => name);
   return {
     isKnown,

@@ -23,18 +23,20 @@ const COMPENSATION_RETRY: RetryOptions = { attempts: 5 };
 export async function runStep(runtime: SagaRuntime, state: SagaState, run: StepRun): Promise<Done> {
   const { step, phase, signal } = run;
   const retry = phase === "execute" ? (step.retry ?? {}) : { ...COMPENSATION_RETRY, ...step.compensationRetry };
+  const takeBack = step.atomic === true ? state.shown?.mark() : undefined;
   const again = (error: unknown): boolean =>
     !(error instanceof RunGivenUp) && (phase === "compensate" || isRetryable(error));
   try {
     const { tracer } = runtime;
     return await withRetries(retry, signal, again, (attempt) => {
+      if (attempt > 1) takeBack?.(); // the attempts before were rolled back
       const work = (): Promise<Done> => runTry(runtime, state, run, attempt);
       return tracer === undefined ? work() : tracer.step({ step: step.name, phase, attempt }, work);
     });
   } catch (error) {
     if (phase === "execute" && !(error instanceof RunGivenUp)) {
       const environment = run.within ?? runtime.environment(rightsOf(run));
-      await noteRightsOf(environment, state).catch(() => forget(state));
+      await noteRightsOf(environment, state);
     }
     const isAway = isKeelsonError(error) && error.code === "UNAVAILABLE" && !(error instanceof RunGivenUp);
     throw isAway && (await runtime.isClosing?.()) === true ? new RunGivenUp(error) : error;
@@ -170,14 +172,15 @@ async function tryOnce(
   }
 }
 
-/** Notes the rights with which the steps have read until now, for a request that attaches to the run. */
+/**
+ * Notes the rights with which the steps have read until now, for a request that attaches to the run. Rights that cannot be
+ * noted count as lost: the step itself has not failed.
+ */
 async function noteRightsOf({ scope }: StepEnvironment, { shown }: SagaState): Promise<void> {
-  if (scope !== undefined && scope.principal.kind !== "system" && shown !== undefined) await noteRights(scope, shown);
-}
-
-/** Rights that cannot be noted count as lost. */
-function forget({ shown }: SagaState): void {
-  if (shown !== undefined) shown.isKnown = false;
+  if (scope === undefined || scope.principal.kind === "system" || shown === undefined) return;
+  await noteRights(scope, shown).catch(() => {
+    shown.isKnown = false;
+  });
 }
 
 function anyOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
