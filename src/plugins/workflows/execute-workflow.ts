@@ -22,10 +22,11 @@ import {
   type Caller,
   type EngineHost,
   type RunHandle,
+  type RunRequest,
   runInScope,
   type WorkflowEngine,
 } from "./engine/workflow-engine.ts";
-import { joinShown } from "./readable-only.ts";
+import { joinShown, ownNotes } from "./readable-only.ts";
 import { noteRights } from "./saga/noted-rights.ts";
 import { runSaga } from "./saga/run-saga.ts";
 import { memoryJournal, newState, type SagaRuntime, type StepEnvironment } from "./saga/saga-runtime.ts";
@@ -141,7 +142,7 @@ export const ENGINE_SERVICE = "workflows.engine";
 /** The service `workflows.engine`, which `runWorkflow` and `executeWorkflow` use. */
 export interface AppWorkflows {
   /** Starts a run on the app's engine. */
-  begin(workflow: WorkflowDefinition, options: RunOptions): Promise<RunHandle>;
+  begin(workflow: WorkflowDefinition, options: RunOptions): Promise<RunHandle & Pick<RunRequest, "shown">>;
   /** Runs a workflow in this process, in the scope of the options or in its own. */
   execute(workflow: WorkflowDefinition, options: ExecuteOptions): Promise<WorkflowResult>;
 }
@@ -171,9 +172,9 @@ export function createAppWorkflows(engine: WorkflowEngine, limits: Limits): Loca
       // A list of steps has no name by which a run could be resumed after a restart.
       const isList = workflow.name === UNNAMED && workflows.get(UNNAMED) !== workflow;
       const caller = asSystem === true ? "system" : callerOf(scope, user);
-      const shown = caller === "system" ? undefined : scope?.state.shown; // a kept response may show what steps read
+      const shown = scope && caller !== "system" ? ownNotes(scope) : undefined; // a kept response may show what steps read
       if (scope !== undefined && shown !== undefined) await noteRights(scope, shown);
-      return (isList ? local : engine).run({ workflow, caller, input, data, runId, shown });
+      return { ...(await (isList ? local : engine).run({ workflow, caller, input, data, runId, shown })), shown };
     },
     async execute(workflow, options) {
       const { scope, user = null, asSystem, input, data, signal, log } = options;
@@ -248,9 +249,9 @@ export async function runWorkflow(workflow: WorkflowLike, context: RunOptions): 
   const definition = toWorkflow(workflow);
   refuseInTransaction(definition.name, scope);
   const app = resolve(ENGINE_SERVICE) as AppWorkflows;
-  const handle = await app.begin(definition, context);
-  const ended = await handle.result;
-  if (scope !== undefined && context.asSystem !== true) await joinShown(scope, ended);
+  const { result, shown } = await app.begin(definition, context);
+  const ended = await result;
+  if (scope !== undefined && context.asSystem !== true) await joinShown(scope, ended, shown);
   return ended;
 }
 

@@ -21,7 +21,7 @@ import { memoryEngine } from "./engine/memory-engine.ts";
 import { journalEntities } from "./engine/stored-run.ts";
 import type { EngineHost, WorkflowEngine } from "./engine/workflow-engine.ts";
 import { callerOf, createAppWorkflows, ENGINE_SERVICE, refuseInTransaction } from "./execute-workflow.ts";
-import { joinShown, readableOnly } from "./readable-only.ts";
+import { joinShown, ownNotes, readableOnly } from "./readable-only.ts";
 import { registerWorkflows } from "./register-workflows.ts";
 import { noteRights } from "./saga/noted-rights.ts";
 
@@ -131,7 +131,8 @@ function runnerOf(
     async run(action, input, data, scope, use) {
       const workflow = known.get(action) as WorkflowDefinition;
       refuseInTransaction(action, scope);
-      const { precondition, shown } = scope.state;
+      const { precondition } = scope.state;
+      const shown = ownNotes(scope);
       const runId = runIdOf(action, scope, use);
       if (shown !== undefined) await noteRights(scope, shown);
       const asked = { workflow, input, data, precondition, shown, runId, use };
@@ -139,7 +140,7 @@ function runnerOf(
       handle.result.catch(() => {}); // a caller that does not wait finds the failure in the log or in the run's report
       const result = async (): Promise<unknown> => {
         const ended = await handle.result;
-        await joinShown(scope, ended);
+        await joinShown(scope, ended, shown);
         return readableOnly(answerOf(workflow, ended), scope);
       };
       return { runId: handle.runId, result, isRemembered };

@@ -6,6 +6,7 @@ import {
   knownOf,
   type OperationScope,
   type Row,
+  ShownRecords,
   satisfiesAlone,
 } from "../../gate/index.ts";
 import { AuthorizationError, checkDepth, isWebResponse, Reply } from "../../kernel/index.ts";
@@ -92,17 +93,31 @@ async function mayRead(scope: OperationScope, record: Row): Promise<boolean> {
 }
 
 /**
+ * Notes of one run, for a request whose response may be repeated; undefined for other requests. Runs of one request may be
+ * in progress at the same time.
+ */
+export function ownNotes({ state: { shown } }: OperationScope): ShownRecords | undefined {
+  return shown && new ShownRecords(shown.whenCounted);
+}
+
+/**
  * Notes what the outcome of a run depends on, for the response that shows it.
+ * @param own the notes that the request has given to the run
  * @throws AuthorizationError when an earlier request started the run, and the caller may no longer read what its steps
  * read
  */
-export async function joinShown(scope: OperationScope, ended: WorkflowResult): Promise<void> {
+export async function joinShown(
+  scope: OperationScope,
+  ended: WorkflowResult,
+  own: ShownRecords | undefined,
+): Promise<void> {
   const { shown } = scope.state;
   const notes = shownIn(ended);
-  if (shown === undefined || notes === shown) return;
+  if (shown === undefined) return;
   shown.join(notes);
-  if (notes !== undefined && !(await hasNotedRights(scope, notes)))
+  if (notes !== undefined && notes !== own && !(await hasNotedRights(scope, notes)))
     throw new AuthorizationError("The request was carried out before; its answer shows what you may not read now");
+  await scope.anew((fresh) => shown.whenCounted?.(fresh, shown) ?? Promise.resolve());
 }
 
 /** Whether the caller may read the stored record; also true if it no longer exists. */
