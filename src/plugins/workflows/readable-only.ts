@@ -117,7 +117,11 @@ export async function joinShown(
   shown.join(notes);
   if (notes !== undefined && notes !== own && !(await hasNotedRights(scope, notes)))
     throw new AuthorizationError("The request was carried out before; its answer shows what you may not read now");
-  await scope.anew((fresh) => shown.whenCounted?.(fresh, shown) ?? Promise.resolve());
+  try {
+    await scope.anew(async (fresh) => shown.whenCounted?.(fresh, shown));
+  } catch {
+    shown.isKnown = false; // the run has ended, so its response is sent, but not repeated
+  }
 }
 
 /** Whether the caller may read the stored record; also true if it no longer exists. */

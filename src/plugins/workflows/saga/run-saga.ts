@@ -145,7 +145,7 @@ async function keepOutcomes({ definition, runtime, state }: Saga): Promise<void>
     if (rollsBack(step)) state.executed[seq] = undefined;
     // Its data is reset, too, as nothing was stored.
     else if (outcome?.status === "done") state.executed[seq] = { ...outcome, data: state.data };
-    const kept = state.executed[seq] ?? (rollsBack(step) ? undefined : notBegun(state.failure?.error));
+    const kept = state.executed[seq] ?? (rollsBack(step) ? undefined : notBegun(state));
     if (kept !== undefined) await recorded(runtime.journal.finished(seq, "execute", kept, undefined));
   }
 }
@@ -155,8 +155,8 @@ function isSpent({ idempotent }: Step, known: Outcome | undefined): boolean {
   return known !== undefined && (known.status !== "unknown" || idempotent !== true);
 }
 
-function notBegun(error: Error | undefined): Outcome {
-  return { status: "failed", error: error ?? new InternalError("The step was not begun") };
+function notBegun({ failure, shown }: SagaState): Outcome {
+  return { status: "failed", error: failure?.error ?? new InternalError("The step was not begun"), shown };
 }
 
 function rollsBack({ atomic, transactional }: Step): boolean {
